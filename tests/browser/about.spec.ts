@@ -320,7 +320,7 @@ test('backups are scheduled, what is wrong is said at its field, and the schedul
   const card = page.getByRole('region', { name: 'Schedule and storage' });
   const schedule = card.getByLabel('Schedule', { exact: true });
   const save = card.getByRole('button', { name: 'Save' });
-  await expect(card.getByText('Backups are made only on request.')).toBeVisible();
+  await expect(card.getByText('Backups are created only on request.')).toBeVisible();
   await schedule.selectOption('Custom cron pattern');
   await save.click();
   const pattern = card.getByLabel('Cron pattern');
@@ -341,7 +341,7 @@ test('backups are scheduled, what is wrong is said at its field, and the schedul
   await card.getByLabel(/^Directory/).fill('copies');
   await save.click();
   await expect(page.getByRole('region', { name: 'Notifications' }).getByText('Backup settings saved')).toBeVisible();
-  await expect(card.getByText('Backups are made on a schedule.')).toBeVisible();
+  await expect(card.getByText('Backups are created on a schedule.')).toBeVisible();
   expect(await stored()).toMatchObject({ 'backup.schedule': '30 3 * * *', 'backup.to': 'copies', 'backup.keep': 7 });
   expect(await violations(page)).toEqual([]);
 
@@ -350,7 +350,7 @@ test('backups are scheduled, what is wrong is said at its field, and the schedul
   await expect(schedule).toHaveValue('daily');
   await schedule.selectOption('Off');
   await save.click();
-  await expect(card.getByText('Backups are made only on request.')).toBeVisible();
+  await expect(card.getByText('Backups are created only on request.')).toBeVisible();
   expect(await stored()).toMatchObject({ 'backup.schedule': null, 'backup.to': 'copies' });
 
   // The field of a stored pattern stays while the user clears it.

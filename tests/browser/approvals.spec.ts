@@ -1,8 +1,9 @@
 // Tool calls that wait for approval, on pages other than their conversation.
+import type { Page } from '@playwright/test';
 import { violations } from './fixtures/axe';
 import { holdConnection } from './fixtures/entering';
 import { ModelServer } from './fixtures/model';
-import { expect, test } from './fixtures/test';
+import { expect, test, type Gateway } from './fixtures/test';
 
 let model: ModelServer;
 
@@ -16,15 +17,8 @@ test.use({
 
 const fetching = (path: string) => ({ tool: { name: 'web_fetch', arguments: { url: `http://127.0.0.1:1/${path}` } } });
 
-test('a call that waits for approval is shown on every page, and answered there', async ({ home, page }) => {
-  await page.addInitScript(() => {
-    const badges: number[] = [];
-    Object.assign(window, { badges });
-    Object.assign(navigator, {
-      setAppBadge: async (count: number) => void badges.push(count),
-      clearAppBadge: async () => void badges.push(0),
-    });
-  });
+/** Starts two turns from the page of the deliveries. The call of each waits for approval. */
+async function askTwice(home: Gateway, page: Page): Promise<void> {
   await page.goto('/deliveries');
   await expect(page.getByText('Live', { exact: true })).toBeVisible();
   for (const path of ['first', 'second']) {
@@ -35,6 +29,18 @@ test('a call that waits for approval is shown on every page, and answered there'
   }
   model.next({ text: ['Then not.'] });
   model.next({ text: ['I tried.'] });
+}
+
+test('a call that waits for approval is shown on every page, and answered there', async ({ home, page }) => {
+  await page.addInitScript(() => {
+    const badges: number[] = [];
+    Object.assign(window, { badges });
+    Object.assign(navigator, {
+      setAppBadge: async (count: number) => void badges.push(count),
+      clearAppBadge: async () => void badges.push(0),
+    });
+  });
+  await askTwice(home, page);
   const asked = page.getByRole('region', { name: 'Allow the agent to use “web_fetch”?' });
   await expect(asked).toHaveCount(1);
   const chat = page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: /Chat/ });
@@ -68,6 +74,23 @@ test('a call that waits for approval is shown on every page, and answered there'
   await expect(page).toHaveTitle(/^Security/);
   await expect.poll(() => page.evaluate(() => (window as never as { badges: number[] }).badges.at(-1))).toBe(0);
   await expect(chat).toHaveAccessibleName('Chat');
+});
+
+test('an approval is answered by the keyboard, and a second press does not answer the next one', async ({ home, page }) => {
+  await askTwice(home, page);
+  const asked = page.getByRole('region', { name: 'Allow the agent to use “web_fetch”?' });
+  const deny = asked.getByRole('button', { name: 'Deny' });
+  await expect(deny).toBeEnabled();
+  await deny.focus();
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Enter');
+  await expect(asked.getByRole('group', { name: 'Input' })).toContainText('127.0.0.1:1/second');
+  await expect(asked.getByRole('heading')).toBeFocused();
+  expect((await home.rpc<{ approvals: object[] }>('approval.list')).approvals).toHaveLength(1);
+  await expect(deny).toBeEnabled();
+  await deny.press('Enter');
+  await expect(asked).toHaveCount(0);
+  await expect(page.getByRole('heading', { level: 1 })).toBeFocused();
 });
 
 test.describe('an agent', () => {

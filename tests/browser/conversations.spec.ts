@@ -28,6 +28,25 @@ test('conversations of people and of webhooks are apart', async ({ home, page })
   expect(await violations(page)).toEqual([]);
 });
 
+test('a search without results names the other lists that have some', async ({ home, page }) => {
+  await say(home, 'What is due today?');
+  const hook = await makeWebhook(home, { name: 'House', source_profile: 'codehost_a' });
+  await deliver(home, hook, pullRequest(42, 'Make the checkout faster'), { event: 'pull_request' });
+  await page.goto('/chat');
+  await isLive(page);
+  await page.getByRole('searchbox', { name: 'Search conversations' }).fill('checkout');
+  const note = page.getByRole('status').filter({ hasText: 'Found in:' });
+  await expect(page.getByText('No conversations match “checkout”.')).toBeVisible();
+  await expect(note.getByRole('button')).toHaveText(['Webhooks']);
+  expect(await violations(page)).toEqual([]);
+  await note.getByRole('button', { name: 'Webhooks' }).press('Enter');
+  await expect(list(page).getByRole('link', { name: /Make the checkout faster/ })).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Webhooks', exact: true })).toBeFocused();
+  await page.getByRole('searchbox', { name: 'Search conversations' }).fill('in no conversation');
+  await expect(page.getByText('No conversations match “in no conversation”.')).toBeVisible();
+  await expect(note).toHaveCount(0);
+});
+
 test('a pinned conversation is first, and an archived one is out of the way until it is restored', async ({ home, page }) => {
   for (const text of ['Oldest', 'Middle', 'Newest']) await say(home, text);
   await page.goto('/chat');
@@ -102,12 +121,13 @@ test('several conversations are deleted at once, and one is exported', async ({ 
   await page.goto('/chat');
   await isLive(page);
   const items = list(page).getByRole('listitem');
-  await page.getByRole('button', { name: 'Select', exact: true }).click();
+  await page.getByRole('button', { name: 'Select', exact: true }).press('Enter');
+  await expect(page.getByRole('complementary').getByRole('button', { name: 'Cancel' })).toBeFocused();
   await page.getByRole('checkbox', { name: 'Select: Drop one' }).check();
   await page.getByRole('checkbox', { name: 'Select: Drop two' }).check();
   expect(await violations(page)).toEqual([]);
   await page.getByRole('complementary').getByRole('button', { name: 'Delete', exact: true }).click();
-  const dialog = page.getByRole('dialog', { name: 'Delete conversation' });
+  const dialog = page.getByRole('dialog', { name: 'Delete conversations' });
   await expect(dialog).toContainText('2 conversations');
   await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
   await expect(items).toHaveText([/Keep me/]);

@@ -104,6 +104,7 @@ test('a filtered or duplicate delivery cannot run again, and says why', async ({
   const found = async (status: string) =>
     (await home.rpc<{ deliveries: { id: string }[] }>('webhooks.deliveries', { status })).deliveries[0]?.id;
   const again = page.getByRole('button', { name: /^(Replay|Run with changes)$/ });
+  const curl = page.getByRole('button', { name: 'Copy as curl' });
   await expect.poll(() => found('deduplicated')).toBeTruthy();
   await page.goto(`/deliveries/${await found('deduplicated')}`);
   await expect(page.getByText('The payload of a duplicate is not kept.')).toBeVisible();
@@ -111,8 +112,12 @@ test('a filtered or duplicate delivery cannot run again, and says why', async ({
   await page.getByRole('link', { name: 'View the original' }).click();
   await expect(page).toHaveURL(`${home.origin}/deliveries/${first.delivery_id}`);
   await expect(again).toHaveCount(2);
+  await expect(curl).toHaveCount(1);
   await page.goto(`/deliveries/${await found('filtered')}`);
   await expect(page.getByText('Its payload is not kept, so it cannot run again.')).toBeVisible();
   await expect(again).toHaveCount(0);
+  await expect(curl).toHaveCount(0);
+  await page.getByRole('tab', { name: 'Payload' }).click();
+  await expect(page.getByText('The payload was not stored.')).toBeVisible();
   expect(await violations(page)).toEqual([]);
 });

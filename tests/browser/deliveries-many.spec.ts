@@ -81,7 +81,7 @@ test('a delivery in parts: timeline, prompt, attempts, and the request as a comm
   expect(command).not.toContain('signature');
 });
 
-test('a waiting delivery is attempted at once or canceled, and its failed attempts are listed', async ({ home, page }) => {
+test('a waiting delivery is attempted at once or given up, and its failed attempts are listed', async ({ home, page }) => {
   await home.rpc('channels.create', { type: 'http', id: 'nowhere', label: 'Nowhere', fields: { url: 'http://127.0.0.1:9/' } });
   await home.rpc('config.set', { key: 'webhooks.retry_base_ms', value: 600_000 });
   const hook = await toInbox(home, { deliver_to: 'http:nowhere' });
@@ -92,8 +92,12 @@ test('a waiting delivery is attempted at once or canceled, and its failed attemp
   await expect(attempts).toHaveCount(2);
   await page.getByRole('button', { name: 'Retry now' }).click();
   await expect(attempts).toHaveCount(3);
-  await page.getByRole('button', { name: 'Cancel', exact: true }).click();
+  const giveUp = page.getByRole('button', { name: 'Give up', exact: true });
+  await expect(giveUp).not.toHaveAttribute('aria-busy');
+  await giveUp.press('Enter');
   await expect(page.getByText('Cancelled.').first()).toBeVisible();
+  // The pressed button is gone.
+  await expect(page.locator('#delivery-title')).toBeFocused();
   await expect(page.getByRole('button', { name: 'Replay', exact: true })).toBeVisible();
   await expect(attempts).toHaveCount(3);
 });

@@ -165,7 +165,7 @@ test('a wrong signature is shown as rejected, with the reason', async ({ home, p
   await rows(page).filter({ hasText: 'Rejected' }).click();
   await expect(page.getByText('The signature does not match.').last()).toBeVisible();
   await page.getByRole('tab', { name: 'Payload' }).click();
-  await expect(page.getByText('Only the beginning of this payload was stored.')).toBeVisible();
+  await expect(page.getByText('Only a preview of this payload was stored.')).toBeVisible();
   await expect(page.getByRole('button', { name: 'Replay' })).toHaveCount(0);
 });
 

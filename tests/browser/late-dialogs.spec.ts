@@ -30,7 +30,7 @@ test('a late refusal of a key names its provider', async ({ home: _, page }) => 
   const held = new Promise<void>((resolve) => (go = resolve));
   await page.route(/\/api\/rpc$/, async (route) => {
     const { method } = route.request().postDataJSON() as { method: string };
-    if (method !== 'providers.set_key') return route.fallback();
+    if (method !== 'providers.test') return route.fallback();
     await held;
     const data = { code: 'INVALID_PARAMS', field: 'key', reason: 'must be printable' };
     return route.fulfill({

@@ -69,14 +69,14 @@ test('what needs the owner is named: expiring keys, used-up budgets, missing sec
   await home.call('POST', '/api/auth/api-keys', { label: 'Laptop', scopes: ['operator.read'], expires_at });
   const hook = await makeWebhook(home, { name: 'House', source_profile: 'codehost_a' });
   await makeWebhook(home, { name: 'Shop', source_profile: 'payments' });
-  await deliver(home, hook, pullRequest(), { event: 'pull_request' });
   await home.rpc('budgets.set', { scope: 'all', period: 'day', tokens: 20 });
-  // The page reads the budgets when it opens, so the agent must have answered before.
-  const used = async () => (await home.rpc<{ budgets: { used_tokens: number }[] }>('budgets.list')).budgets[0]?.used_tokens;
-  await expect.poll(used).toBe(19);
   await page.goto('/overview');
+  await isLive(page);
   await expect(needs(page).getByText('API key “Laptop” expires in 3 days')).toBeVisible();
   await expect(needs(page).getByText('Shop waits for the sender’s signing secret')).toBeVisible();
+  await expect(needs(page).getByText('Budget “Everything”')).toHaveCount(0);
+  // The agent uses 19 tokens while the page is open.
+  await deliver(home, hook, pullRequest(), { event: 'pull_request' });
   await expect(needs(page).getByText('Budget “Everything” is at 95%')).toBeVisible();
   await home.rpc('budgets.set', { scope: 'all', period: 'day', tokens: 19 });
   await expect(needs(page).getByText('Budget “Everything” is used up')).toBeVisible();
@@ -95,6 +95,24 @@ test('what needs the owner is named: expiring keys, used-up budgets, missing sec
   const sums = page.getByRole('group', { name: /^Totals/ });
   await expect(sums.getByRole('row').nth(1).getByRole('cell').first()).toBeVisible();
   expect(await sums.evaluate((one) => one.scrollWidth - one.clientWidth)).toBe(0);
+});
+
+test('deliveries that have waited for more than an hour are named, and lead to their list', async ({ home, page }) => {
+  await home.rpc('channels.create', { type: 'http', id: 'nowhere', label: 'Nowhere', fields: { url: 'http://127.0.0.1:9/' } });
+  await home.rpc('config.set', { key: 'webhooks.retry_base_ms', value: 600_000 });
+  const forward = { source_profile: 'codehost_a', deliver_only: true, deliver_to: 'http:nowhere' };
+  const hook = await makeWebhook(home, { name: 'House', ...forward });
+  await deliver(home, hook, pullRequest(), { event: 'pull_request' });
+  const line = needs(page).getByRole('link', { name: 'Deliveries have been waiting for more than an hour' });
+  await page.goto('/overview');
+  await expect(tile(page, 'In progress')).toHaveText(/^1/);
+  await expect(needs(page).getByText('Loading…')).toHaveCount(0);
+  await expect(line).toHaveCount(0);
+  await page.clock.setFixedTime(Date.now() + 7_200_000);
+  await page.reload();
+  await line.click();
+  await expect(page).toHaveURL(`${home.origin}/deliveries?status=received,queued`);
+  await expect(page.locator('[data-id]')).toHaveCount(1);
 });
 
 test('a sealed vault is named first, and leads to where it is unlocked', async ({ home, page }) => {

@@ -77,24 +77,68 @@ test('a server is validated, added, tested, made the default, used in chat, and 
 
 test('a key is refused while the vault is sealed after a restart, and saved after unlocking in place', async ({ home, page, complaints }) => {
   complaints.allowDowntime();
+  const model = await ModelServer.start();
+  await home.rpc('config.set', { key: 'models.providers.lab.base_url', value: model.url });
   await page.goto('/settings/providers');
-  await row(page, 'Anthropic').getByRole('button', { name: 'Add key for Anthropic' }).click();
-  const dialog = page.getByRole('dialog', { name: 'API key for Anthropic' });
-  await dialog.getByRole('textbox', { name: 'API key' }).fill('sk-ant-a-key-for-the-test-1234');
+  await row(page, 'lab').getByRole('button', { name: 'Add key for lab' }).click();
+  const dialog = page.getByRole('dialog', { name: 'API key for lab' });
+  await dialog.getByRole('textbox', { name: 'API key' }).fill('sk-a-wrong-key-for-the-test-1234');
   await home.restart();
   await expect(page.getByText('The vault is sealed: keys')).toBeVisible();
   await dialog.getByRole('button', { name: 'Save and test' }).click();
+  await expect(dialog.getByRole('alert')).toContainText('rejected the key');
+  await dialog.getByRole('button', { name: 'Save anyway' }).click();
   await dialog.getByRole('button', { name: 'Unlock' }).click();
   const unlock = page.getByRole('dialog', { name: 'Unlock the vault' });
   await unlock.getByRole('textbox', { name: 'Password', exact: true }).fill('correct horse battery staple');
   await unlock.getByRole('button', { name: 'Unlock', exact: true }).click();
-  await dialog.getByRole('button', { name: 'Save and test' }).click();
-  await expect(row(page, 'Anthropic').getByText(/Key …1234 stored/)).toBeVisible();
-  await row(page, 'Anthropic').getByRole('button', { name: 'Actions for Anthropic' }).click();
+  await dialog.getByRole('button', { name: 'Save anyway' }).click();
+  await expect(dialog).toHaveCount(0);
+  await expect(row(page, 'lab').getByText(/Key …1234 stored/)).toBeVisible();
+  await row(page, 'lab').getByRole('button', { name: 'Actions for lab' }).click();
   await page.getByRole('menuitem', { name: 'Remove key' }).click();
   const confirm = page.getByRole('dialog', { name: 'Remove API key' });
   await confirm.getByRole('button', { name: 'Remove key' }).click();
-  await expect(row(page, 'Anthropic').getByText('No key', { exact: true })).toBeVisible();
+  await expect(row(page, 'lab').getByRole('button', { name: 'Add key for lab' })).toBeVisible();
+  await model.close();
+});
+
+test('a wrong key replaces a working one only if the user confirms it', async ({ home, page }) => {
+  const model = await ModelServer.start();
+  await home.rpc('config.set', { key: 'models.providers.lab.base_url', value: model.url });
+  await home.rpc('providers.set_key', { id: 'lab', key: 'sk-test' });
+  await page.goto('/settings/providers');
+  await expect(row(page, 'lab').getByText('Ready')).toBeVisible();
+
+  await row(page, 'lab').getByRole('button', { name: 'Actions for lab' }).click();
+  await page.getByRole('menuitem', { name: 'Change URL' }).click();
+  const server = page.getByRole('dialog').filter({ has: page.getByLabel('Base URL') });
+  await server.getByRole('textbox', { name: 'API key' }).fill('sk-wrong-0123456789');
+  await server.getByRole('button', { name: 'Save', exact: true }).click();
+  await expect(server.getByRole('alert')).toContainText('This key was not saved.');
+  await expect(server.getByRole('button', { name: 'Save anyway' })).toBeVisible();
+  await server.getByRole('button', { name: 'Cancel' }).click();
+
+  await row(page, 'lab').getByRole('button', { name: 'Replace key for lab' }).click();
+  const dialog = page.getByRole('dialog', { name: 'API key for lab' });
+  const field = dialog.getByRole('textbox', { name: 'API key' });
+  const keep = dialog.getByRole('button', { name: 'Save anyway' });
+  await expect(keep).toHaveCount(0);
+  await field.fill('sk-wrong-0123456789');
+  await dialog.getByRole('button', { name: 'Save and test' }).click();
+  await expect(dialog.getByRole('alert')).toContainText('This key was not saved.');
+  await expect(keep).toBeVisible();
+  expect(await violations(page)).toEqual([]);
+  expect(await home.rpc('providers.test', { id: 'lab' })).toMatchObject({ ok: true });
+  // Another key must be tested first.
+  await field.fill('sk-also-wrong-0123456789');
+  await expect(keep).toHaveCount(0);
+  await field.fill('sk-wrong-0123456789');
+  await keep.click();
+  await expect(dialog).toHaveCount(0);
+  await expect(row(page, 'lab').getByText('Key …6789 stored.')).toBeVisible();
+  await expect(row(page, 'lab').getByText('Key rejected')).toBeVisible();
+  await model.close();
 });
 
 test.describe('values fixed by the environment', () => {

@@ -88,8 +88,10 @@ test('a message can be edited and deleted, and an answer regenerated', async ({ 
   await expect(messages(page).getByText('You said: Second')).toBeVisible();
   // Regenerating replaces the answer instead of asking twice.
   model.next({ text: ['Another answer'] });
-  await page.getByRole('button', { name: 'Regenerate' }).click();
+  await page.getByRole('button', { name: 'Regenerate' }).press('Enter');
   await expect(messages(page).getByText('Another answer')).toBeVisible();
+  // The pressed button is gone.
+  await expect(writing(page)).toBeFocused();
   await expect(messages(page).getByText('You said: Second')).toHaveCount(0);
   await expect(question(page, 'Second')).toHaveCount(1);
   expect(sent()).toEqual(['First', 'You said: First', 'Second']);
@@ -154,8 +156,9 @@ test('an answer that the provider cuts says so, also after a reload, and continu
   await page.reload();
   await expect(cut).toBeVisible();
   model.next({ text: ['four.'] });
-  await page.getByRole('button', { name: 'Continue' }).click();
+  await page.getByRole('button', { name: 'Continue' }).press('Enter');
   await expect(messages(page).getByText('four.')).toBeVisible();
+  await expect(writing(page)).toBeFocused();
   expect(sent()).toEqual(['Count', 'One, two, ', 'Continue.']);
   await expect(page.getByRole('button', { name: 'Continue' })).toHaveCount(0);
 });

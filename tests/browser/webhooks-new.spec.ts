@@ -365,6 +365,18 @@ test('input is kept while the user visits another page', async ({ home, page }) 
   await expect(page.getByRole('heading', { name: 'Which service?' })).toBeVisible();
 });
 
+test('the warning about a short secret of the sender stays after it is saved', async ({ home: _, page }) => {
+  await page.goto('/webhooks/new');
+  await page.getByRole('button', { name: /^Stripe/ }).click();
+  await page.getByLabel('Forward it').check();
+  await page.getByRole('button', { name: 'Create webhook' }).click();
+  await page.getByRole('textbox', { name: 'Signing secret from Stripe' }).fill('whsec_short');
+  await page.getByRole('button', { name: 'Save secret' }).click();
+  await expect(page.getByRole('heading', { name: /^Waiting for/ })).toHaveCount(0);
+  await expect(page.getByText('This secret is shorter than 16 bytes')).toBeVisible();
+  await expect(page.getByText('Secret saved. It will not be shown again.').first()).toBeVisible();
+});
+
 test('a secret that the sender generates can be saved from the guide', async ({ home, page }) => {
   await page.goto('/webhooks/new');
   await page.getByRole('button', { name: /^Stripe/ }).click();

@@ -4,6 +4,7 @@ use crate::call_error::unknown_provider;
 use crate::candidates::{Endpoint, LOCAL};
 use crate::family_of_kind::family;
 use crate::handle::{Inner, Models};
+use crate::keys::Key;
 use crate::known_context::known_context;
 use crate::known_vision::known_vision;
 use crate::listed::Listed;
@@ -12,6 +13,7 @@ use crate::{ModelError, ModelsSettings};
 use futures_util::future::join_all;
 use gatehouse_domain::ModelFacts;
 use schemars::JsonSchema;
+use secrecy::SecretString;
 use serde::Serialize;
 use std::sync::Arc;
 
@@ -62,15 +64,27 @@ impl Models {
         all
     }
 
-    /// Requests a provider's model list, bypassing the cache.
-    pub async fn test(&self, provider: &str) -> Result<ProviderTest, ModelError> {
+    /// Requests a provider's model list, bypassing the cache. With `key`, requests it with that key instead of the
+    /// provider's own, and changes neither the cache nor what is known about the provider's own key.
+    pub async fn test(
+        &self,
+        provider: &str,
+        key: Option<&SecretString>,
+    ) -> Result<ProviderTest, ModelError> {
         let settings = self.inner.settings.load_full();
         let candidates = self.inner.candidates(&settings);
         let endpoint = candidates
             .find(provider)
             .ok_or_else(|| unknown_provider(provider))?;
         let began = self.inner.clock.monotonic_ms();
-        let listed = self.inner.refresh_models(&endpoint).await?;
+        let listed = match key {
+            Some(key) => {
+                let timeouts = self.inner.tuning.timeouts.list;
+                let key = Key::Unsaved(key);
+                self.inner.ask_with_key(&endpoint, &key, timeouts).await?
+            }
+            None => self.inner.refresh_models(&endpoint).await?,
+        };
         Ok(ProviderTest {
             ok: true,
             latency_ms: self.inner.clock.monotonic_ms().saturating_sub(began),

@@ -11,6 +11,8 @@ use secrecy::{ExposeSecret, SecretString};
 pub(crate) enum Key<'s> {
     Stored(SecretString),
     Given(&'s SecretString),
+    /// Entered for a test. It is not the key in use.
+    Unsaved(&'s SecretString),
     Absent(WhyAbsent),
 }
 
@@ -28,7 +30,7 @@ impl Key<'_> {
     pub(crate) fn text(&self) -> Option<&str> {
         match self {
             Self::Stored(key) => Some(key.expose_secret()),
-            Self::Given(key) => Some(key.expose_secret()),
+            Self::Given(key) | Self::Unsaved(key) => Some(key.expose_secret()),
             Self::Absent(_) => None,
         }
     }
@@ -36,7 +38,7 @@ impl Key<'_> {
     /// Whether the provider can be called with this key.
     pub(crate) fn serves(&self, endpoint: &Endpoint<'_>) -> bool {
         match self {
-            Self::Stored(_) | Self::Given(_) => true,
+            Self::Stored(_) | Self::Given(_) | Self::Unsaved(_) => true,
             // A provider that has had a key does not work without one, even in the local network.
             Self::Absent(WhyAbsent::ForAnotherService) => false,
             Self::Absent(_) => endpoint.is_local(),
@@ -129,6 +131,10 @@ impl Inner {
 
     /// Records why a provider refused a request. A refusal for another reason than the key changes nothing.
     pub(crate) fn note_refused(&self, endpoint: &Endpoint<'_>, key: &Key<'_>, reason: Reason) {
+        // The rejection of the key in use must stay known.
+        if matches!(key, Key::Unsaved(_)) {
+            return;
+        }
         // A local server may require a key although none was entered.
         if let Some(text) = key.text().filter(|_| reason == Reason::KeyRejected) {
             self.rejected_keys.note_rejected(endpoint, text);

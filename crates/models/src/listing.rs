@@ -29,7 +29,17 @@ impl Inner {
         let key = self.key(endpoint).await?;
         key.check(endpoint)?;
         self.note_use(endpoint, &key);
-        let asked = tokio::time::timeout(timeouts, self.fetch_models(endpoint, &key)).await;
+        self.ask_with_key(endpoint, &key, timeouts).await
+    }
+
+    /// Requests the list with this key, which may be one that is not in use.
+    pub(crate) async fn ask_with_key(
+        &self,
+        endpoint: &Endpoint<'_>,
+        key: &Key<'_>,
+        timeouts: Duration,
+    ) -> Result<Arc<Vec<Listed>>, ModelError> {
+        let asked = tokio::time::timeout(timeouts, self.fetch_models(endpoint, key)).await;
         asked.unwrap_or_else(|_| {
             Err(ModelError::Timeout {
                 provider: endpoint.id.to_string(),

@@ -52,7 +52,7 @@ pub use pause::Pause;
 pub use plan::VaultPlan;
 pub use protected::SecretOwner;
 pub use provider_files::{FileError, PROVIDER_FILES};
-pub use provider_keys::ProviderKeyInfo;
+pub use provider_keys::{ProviderKeyInfo, storable_key};
 pub use redactor::Redactor;
 pub use settings::{Progress, SecretsSettings};
 pub use ssh_keys::SshKey;

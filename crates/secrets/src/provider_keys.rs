@@ -78,6 +78,17 @@ fn check_key(key: &str) -> Result<(), SecretsError> {
     }
 }
 
+/// Returns a provider's key as it would be stored: without white space around it.
+///
+/// # Errors
+///
+/// Refuses a key that does not fit into an HTTP header, for the field `key`.
+pub fn storable_key(key: &SecretString) -> Result<SecretString, SecretsError> {
+    let key = key.expose_secret().trim();
+    check_key(key)?;
+    Ok(SecretString::from(key))
+}
+
 fn check_url(base_url: &str) -> Result<(), SecretsError> {
     if (1..=MAX_URL_BYTES).contains(&base_url.len()) && Url::parse(base_url).is_ok() {
         Ok(())
@@ -142,11 +153,10 @@ impl Secrets {
         (kind, base_url): (&str, &str),
     ) -> Result<(), SecretsError> {
         check_id(id)?;
-        let key = key.expose_secret().trim();
-        check_key(key)?;
+        let key = storable_key(&key)?;
         check_url(base_url)?;
         let entry = ProviderKey {
-            key: key.to_owned(),
+            key: key.expose_secret().to_owned(),
             base_url: normal(base_url).to_owned(),
             kind: Some(kind.to_owned()),
         };

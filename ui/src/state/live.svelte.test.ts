@@ -22,6 +22,21 @@ import { goLive } from './live.svelte';
 const queries = new QueryClient();
 beforeEach(() => queries.clear());
 
+test('the end of a turn makes conversations, usage and budgets stale, and a warning makes budgets stale', () => {
+  const end = goLive(queries);
+  const all = [keys.sessions, keys.usage, keys.budgets];
+  for (const key of all) queries.setQueryData(key, []);
+  listeners.get('budget.warning')?.({});
+  expect(all.filter((key) => queries.getQueryState(key)?.isInvalidated)).toEqual([keys.budgets]);
+  end();
+  queries.clear();
+  const again = goLive(queries);
+  for (const key of all) queries.setQueryData(key, []);
+  listeners.get('chat.done')?.({});
+  expect(all.filter((key) => queries.getQueryState(key)?.isInvalidated)).toEqual(all);
+  again();
+});
+
 test.each([
   ['deliveries', false],
   ['env', true],

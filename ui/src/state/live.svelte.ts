@@ -83,7 +83,11 @@ export function goLive(queries: QueryClient): () => void {
       stale(keys.approvals);
       stale(keys.audit);
     }),
-    socket.on('chat.done', () => stale(keys.sessions)),
+    socket.on('budget.warning', () => stale(keys.budgets)),
+    // No other event reports the tokens that a turn used.
+    socket.on('chat.done', () => {
+      for (const key of [keys.sessions, keys.usage, keys.budgets]) stale(key);
+    }),
     ...(facts.voice_enabled
       ? [
           socket.on('voice.settings', () => stale(keys.voice)),

@@ -149,7 +149,7 @@ async fn a_rejected_key_is_reported_until_a_request_succeeds_or_the_key_changes(
     assert!(is_rejected().await);
     ask().await;
     assert!(!is_rejected().await);
-    assert!(models.test("p").await.is_err());
+    assert!(models.test("p", None).await.is_err());
     assert!(is_rejected().await);
     // Neither another key nor the same key at another address was rejected.
     models.update_settings(settings("p", &vendor.url, Some("sk-other")));
@@ -167,4 +167,44 @@ async fn a_rejected_key_is_reported_until_a_request_succeeds_or_the_key_changes(
     assert!(is_rejected().await);
     harness.store_key("p", "sk-stored-later", address).await;
     assert!(!is_rejected().await);
+}
+
+#[tokio::test]
+async fn a_tested_key_is_sent_and_changes_nothing() {
+    let harness = Harness::new().await;
+    let list = |name: &str| Answer::json(200, &json!({ "data": [{ "id": name }] }));
+    let rejected = Answer::json(401, &json!({ "error": { "message": "no" } }));
+    let answers = [list("own"), list("tested"), rejected.clone(), rejected];
+    let vendor = Vendor::new(answers).await;
+    let mut given = settings("p", &vendor.url, Some("sk-own"));
+    given.openai_api_key = None;
+    let models = harness.models(given);
+    let is_rejected = async || {
+        let all = models.providers().await.unwrap();
+        all.iter().any(|one| one.id == "p" && one.key_rejected)
+    };
+    let key = SecretString::from("sk-tested");
+    assert_eq!(models.list().await[0].id, "p/own");
+    let tested = models.test("p", Some(&key)).await.unwrap();
+    assert_eq!(tested.models, Some(1));
+    assert_eq!(models.list().await[0].id, "p/own", "the cache is unchanged");
+    // Both the provider's own key and the tested one are rejected. Only the former is reported, also after the latter.
+    assert!(models.test("p", None).await.is_err());
+    let error = models.test("p", Some(&key)).await.unwrap_err();
+    let is_refusal = matches!(
+        error,
+        ModelError::Failed {
+            status: Some(401),
+            ..
+        }
+    );
+    assert!(is_refusal, "{error:?}");
+    assert!(is_rejected().await);
+    let sent: Vec<String> = vendor
+        .asked()
+        .iter()
+        .map(|asked| asked.header("authorization").unwrap().to_owned())
+        .collect();
+    let (own, tested) = ("Bearer sk-own", "Bearer sk-tested");
+    assert_eq!(sent, [own, tested, own, tested]);
 }

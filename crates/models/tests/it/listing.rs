@@ -141,12 +141,12 @@ async fn testing_a_provider() {
         .providers
         .insert("p".to_owned(), provider(Openai, &vendor.url, Some("sk")));
     let models = harness.models(settings);
-    let tested = models.test("p").await.unwrap();
+    let tested = models.test("p", None).await.unwrap();
     assert_eq!((tested.ok, tested.models), (true, Some(2)));
     let wire = serde_json::to_value(tested).unwrap();
     assert_eq!(wire, json!({ "ok": true, "latency_ms": 0, "models": 2 }));
     // The test bypasses the cache.
-    let error = models.test("p").await.unwrap_err();
+    let error = models.test("p", None).await.unwrap_err();
     let expected = matches!(
         error,
         ModelError::Failed {
@@ -156,12 +156,12 @@ async fn testing_a_provider() {
         }
     );
     assert!(expected, "{error:?}");
-    let error = models.test("nobody").await.unwrap_err();
+    let error = models.test("nobody", None).await.unwrap_err();
     assert!(
         matches!(error, ModelError::NotConfigured { .. }),
         "{error:?}"
     );
-    let error = models.test("openai").await.unwrap_err();
+    let error = models.test("openai", None).await.unwrap_err();
     assert!(
         matches!(error, ModelError::NotConfigured { .. }),
         "{error:?}"

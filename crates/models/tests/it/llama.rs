@@ -92,7 +92,7 @@ async fn a_real_server_speaks_both_families() {
     let harness = Harness::new().await;
     for kind in [Openai, Anthropic] {
         let models = models(&harness, kind, &server.url, Some(KEY));
-        let tested = models.test("llama").await.unwrap();
+        let tested = models.test("llama", None).await.unwrap();
         assert_eq!(tested.models, Some(1), "{kind:?}");
         let chosen = models.choose(None, None).await.unwrap();
         assert_eq!(chosen, model_of("llama", "parrot"));

@@ -5,7 +5,7 @@ use super::page::{PageParams, by_name};
 use crate::method_entry::{Audit, Call, DONE, Done, Method, method};
 use gatehouse_domain::{Problem, Scope, Timestamp};
 use gatehouse_models::{ProviderInfo, ProviderTest};
-use gatehouse_secrets::SecretKind;
+use gatehouse_secrets::{SecretKind, storable_key};
 use gatehouse_services::{Services, to_problem};
 use schemars::JsonSchema;
 use secrecy::SecretString;
@@ -40,9 +40,9 @@ pub const REMOVE_KEY: Method = method!(
 
 pub const TEST: Method = method!(
     "providers.test",
-    "Requests the models of a provider with its key.",
+    "Requests the models of a provider with its key, or with another one that is not stored.",
     Some(Scope::Write),
-    test(IdParams) -> ProviderTest,
+    test(TestParams) -> ProviderTest,
     errors: [NotFound, NotConfigured, ProviderFailed, Timeout, VaultSealed],
     audit: Audit::Unrecorded("asks a provider")
 );
@@ -102,6 +102,17 @@ pub struct SetKeyParams {
 pub struct IdParams {
     /// The provider's ID.
     id: String,
+}
+
+/// Params of `providers.test`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TestParams {
+    /// The provider's ID.
+    id: String,
+    /// A key to test instead of the provider's own. It is sent to the provider, but not stored.
+    #[schemars(with = "Option<String>")]
+    key: Option<SecretString>,
 }
 
 async fn list(call: Call, params: PageParams) -> Result<ListResult, Problem> {
@@ -238,7 +249,9 @@ async fn remove_key(call: Call, IdParams { id }: IdParams) -> Result<Done, Probl
     Ok(DONE)
 }
 
-async fn test(call: Call, IdParams { id }: IdParams) -> Result<ProviderTest, Problem> {
+async fn test(call: Call, TestParams { id, key }: TestParams) -> Result<ProviderTest, Problem> {
+    let key = key.as_ref().map(storable_key).transpose();
+    let key = key.map_err(to_problem)?;
     let all = call.services.models.providers().await.map_err(to_problem)?;
     if !all.iter().any(|provider| provider.id == id) {
         if is_of_voice(&id) {
@@ -247,7 +260,8 @@ async fn test(call: Call, IdParams { id }: IdParams) -> Result<ProviderTest, Pro
         }
         return Err(Problem::not_found("model provider"));
     }
-    call.services.models.test(&id).await.map_err(to_problem)
+    let tested = call.services.models.test(&id, key.as_ref());
+    tested.await.map_err(to_problem)
 }
 
 /// The model providers, by ID.

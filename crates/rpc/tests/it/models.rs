@@ -106,3 +106,27 @@ async fn a_provider_is_tested() {
     let answer = harness.ask(&reader, "providers.test", near).await;
     assert_eq!(answer["error"]["data"]["required_scope"], "operator.write");
 }
+
+#[tokio::test]
+async fn a_key_is_tested_without_being_stored() {
+    let harness = harness_with(&server("200 OK", r#"{"data":[{"id":"a"}]}"#).await).await;
+    for (key, fits) in [
+        (" sk-new ".to_owned(), true),
+        ("k".repeat(4096), true),
+        ("k".repeat(4097), false),
+        (String::new(), false),
+        ("sk new".to_owned(), false),
+    ] {
+        let params = json!({ "id": "near", "key": key });
+        if fits {
+            let tested = harness.call("providers.test", params).await;
+            assert_eq!(tested["models"], 1, "{key}");
+        } else {
+            let refused = harness.refusal("providers.test", params).await;
+            assert_eq!(refused["field"], "key", "{key}");
+        }
+    }
+    let listed = harness.call("providers.list", json!({})).await;
+    let all = listed["providers"].as_array().unwrap();
+    assert!(all.iter().all(|one| one["key_hint"].is_null()), "{listed}");
+}

@@ -803,7 +803,7 @@ export interface Interface {
       result: Done;
     };
     /**
-     * Requests the models of a provider with its key.
+     * Requests the models of a provider with its key, or with another one that is not stored.
      */
     'providers.test': {
       params: {
@@ -811,6 +811,10 @@ export interface Interface {
          * The provider's ID.
          */
         id: string;
+        /**
+         * A key to test instead of the provider's own. It is sent to the provider, but not stored.
+         */
+        key?: string | null;
       };
       result: ProviderTest;
     };

@@ -84,6 +84,7 @@ async fn refusals(
             json!({ "name": "k", "private_key": VALUE, "passphrase": WRONG }),
         ),
         ("providers.set_key", json!({ "id": "nobody", "key": VALUE })),
+        ("providers.test", json!({ "id": "nobody", "key": VALUE })),
     ] {
         answers.push(owner.rpc_reply(method, params).await.text);
     }

@@ -159,3 +159,24 @@ async fn a_stored_key_belongs_to_the_kind_and_origin_it_was_entered_for() {
     owner.rpc("providers.set_key", key).await.unwrap();
     assert_eq!(provider(&owner, "mine").await["configured"], true);
 }
+
+#[tokio::test]
+async fn a_key_that_fails_its_test_does_not_replace_the_stored_one() {
+    let (_server, owner) = TestServer::with_owner().await;
+    let base_url = json!("http://127.0.0.1:9/v1");
+    set(&owner, "models.providers.mine.base_url", base_url).await;
+    let key = json!({ "id": "mine", "key": "sk-test-abcdefgh-1234" });
+    owner.rpc("providers.set_key", key).await.unwrap();
+    let before = provider(&owner, "mine").await;
+    for (key, code) in [
+        ("sk-test-abcdefgh-5678", "PROVIDER_FAILED"),
+        ("sk test", "INVALID_PARAMS"),
+    ] {
+        let params = json!({ "id": "mine", "key": key });
+        assert_eq!(
+            owner.rpc("providers.test", params).await,
+            Err(code.to_owned())
+        );
+    }
+    assert_eq!(provider(&owner, "mine").await, before);
+}

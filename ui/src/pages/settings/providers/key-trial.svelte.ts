@@ -1,0 +1,38 @@
+// Stores the key of a model provider after a test, so that a wrong key does not replace a working one.
+import { isFailure } from '../../../client/failure';
+import { rpc } from '../../../client/rpc';
+import { m } from '../../../paraglide/messages.js';
+
+export class KeyTrial {
+  /** The key that failed its last test, and was not stored. */
+  #failed = $state<string | null>(null);
+
+  /** Whether the user can store this key although it failed its test. */
+  offers(key: string): boolean {
+    return this.#failed !== null && this.#failed === key;
+  }
+
+  reset(): void {
+    this.#failed = null;
+  }
+
+  /** Tests a key and stores it. If the test fails, throws and stores nothing. */
+  async store(id: string, key: string, isShown: () => boolean): Promise<void> {
+    try {
+      await rpc('providers.test', { id, key });
+    } catch (error) {
+      // Other errors are not about this key, or the gateway would not store it either.
+      if (!isFailure(error, 'PROVIDER_FAILED', 'TIMEOUT')) throw error;
+      if (isShown()) this.#failed = key;
+      error.message = `${error.message} ${m.providers_key_unsaved()}`;
+      throw error;
+    }
+    await this.keep(id, key);
+  }
+
+  /** Stores a key without a test. */
+  async keep(id: string, key: string): Promise<void> {
+    await rpc('providers.set_key', { id, key });
+    this.#failed = null;
+  }
+}
