@@ -148,6 +148,15 @@ impl Inner {
     }
 }
 
+/// The effect of an approval for later calls.
+#[derive(Debug, Default)]
+struct Remembered {
+    /// The other calls that wait and are allowed now.
+    also: Vec<ApprovalId>,
+    /// The ID of the allowed calls, if they were not allowed before.
+    new_rule: Option<String>,
+}
+
 /// The name of the webhook of a delivery.
 async fn webhook_of(conn: &mut Conn, delivery: &DeliveryId) -> Result<Option<String>, StoreError> {
     let Some(delivery) = conn.find_delivery(delivery.as_str()).await? else {
@@ -215,8 +224,8 @@ impl Agents {
         remember: Option<Remember>,
         by: Option<&str>,
     ) -> Result<(), AgentsError> {
-        let also = match (allow, remember) {
-            (_, None) => Vec::new(),
+        let remembered = match (allow, remember) {
+            (_, None) => Remembered::default(),
             (true, Some(remember)) => self.remember(id, remember, by).await?,
             (false, Some(_)) => {
                 return Err(AgentsError::invalid(
@@ -225,8 +234,17 @@ impl Agents {
                 ));
             }
         };
-        self.answer(id, allow).await?;
-        for id in also {
+        let answered = self.answer(id, allow).await;
+        let is_gone = matches!(answered, Err(AgentsError::NotFound(_)));
+        if let Some(rule) = remembered.new_rule.filter(|_| is_gone) {
+            // Another answer was first, such as a denial, or the call has just expired. Then nothing is changed.
+            match self.delete_allowed_call(&rule).await {
+                Ok(()) | Err(AgentsError::NotFound(_)) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        answered?;
+        for id in remembered.also {
             // NotFound: its turn has ended, so there is nothing left to answer.
             let _ = self.answer(&id, true).await;
         }
@@ -248,13 +266,13 @@ impl Agents {
         Ok(())
     }
 
-    /// Allows calls like this one from now on. Returns the other such calls that already wait.
+    /// Allows calls like this one from now on.
     async fn remember(
         &self,
         id: &ApprovalId,
         remember: Remember,
         by: Option<&str>,
-    ) -> Result<Vec<ApprovalId>, AgentsError> {
+    ) -> Result<Remembered, AgentsError> {
         let call_of = |asked: &Approval| {
             let place = (asked.agent.as_str(), &asked.session);
             allowed(remember, place, (&asked.tool, &asked.arguments))
@@ -265,12 +283,15 @@ impl Agents {
         let others = waiting.iter().filter(|other| other.id != *id);
         let alike = others.filter(|other| call_of(other) == call);
         let also = alike.map(|other| other.id.clone()).collect();
+        let rule = call.id();
         let (now, by) = (self.0.clock.now(), by.map(str::to_owned));
         let write = self.0.store.write(move |conn| {
             Box::pin(async move { conn.insert_allowed_call(&call, by.as_deref(), now).await })
         });
-        let written: Result<(), StoreError> = write.await;
-        written?;
-        Ok(also)
+        let is_new: Result<bool, StoreError> = write.await;
+        Ok(Remembered {
+            also,
+            new_rule: is_new?.then_some(rule),
+        })
     }
 }
