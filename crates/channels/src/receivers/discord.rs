@@ -39,6 +39,11 @@ impl Receiver for DiscordReceiver {
         Box::new(Listening::default())
     }
 
+    fn inbox<'a>(&self, source: &'a Source<'a>) -> Option<[&'a str; 3]> {
+        let token = source.need_secret("bot_token").ok()?;
+        Some([source.field("base_url").unwrap_or(BASE_URL), token, ""])
+    }
+
     fn place_keys(&self) -> PlaceKeys {
         PlaceKeys {
             chat: "channel_id",

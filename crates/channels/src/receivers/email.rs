@@ -297,6 +297,12 @@ impl Receiver for EmailReceiver {
         Box::new(Watching::default())
     }
 
+    fn inbox<'a>(&self, source: &'a Source<'a>) -> Option<[&'a str; 3]> {
+        let settings = Settings::of(source).ok()?;
+        let host = source.field("imap_host")?;
+        Some([host, settings.user, settings.mailbox])
+    }
+
     fn place_keys(&self) -> PlaceKeys {
         PlaceKeys {
             chat: "to",

@@ -221,6 +221,11 @@ impl Receiver for MatrixReceiver {
         Box::new(Syncing::default())
     }
 
+    fn inbox<'a>(&self, source: &'a Source<'a>) -> Option<[&'a str; 3]> {
+        let token = source.need_secret("access_token").ok()?;
+        Some([source.field("homeserver")?, token, ""])
+    }
+
     fn place_keys(&self) -> PlaceKeys {
         PlaceKeys {
             chat: "room_id",

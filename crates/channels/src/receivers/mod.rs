@@ -122,6 +122,10 @@ pub(crate) trait Receiver: Send + Sync {
     /// Starts to receive for an account.
     fn start(&self) -> Box<dyn Receiving>;
 
+    /// Returns values that identify the messages: accounts with the same values receive the same ones. `None` if the
+    /// account lacks a value.
+    fn inbox<'a>(&self, source: &'a Source<'a>) -> Option<[&'a str; 3]>;
+
     /// Returns how an answer is addressed.
     fn place_keys(&self) -> PlaceKeys;
 

@@ -295,6 +295,11 @@ impl Receiver for SlackReceiver {
         Box::new(Listening::default())
     }
 
+    fn inbox<'a>(&self, source: &'a Source<'a>) -> Option<[&'a str; 3]> {
+        let token = source.need_secret("app_token").ok()?;
+        Some([source.field("base_url").unwrap_or(BASE_URL), token, ""])
+    }
+
     fn place_keys(&self) -> PlaceKeys {
         PlaceKeys {
             chat: "channel",
