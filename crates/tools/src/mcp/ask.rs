@@ -79,7 +79,7 @@ pub(super) async fn ask<T>(
         Err(_) => "did not respond in time",
         Ok(Err(ServiceError::TransportClosed | ServiceError::TransportSend(_))) => match repeat {
             Repeat::Safe => RESTARTING,
-            Repeat::Unsafe => "ended or lost the connection before it responded",
+            Repeat::Unsafe => "returned no response",
         },
         Ok(Err(error)) => {
             tracing::debug!(server, %error, "a request to an MCP server failed");

@@ -80,6 +80,9 @@ async fn answer(
         ),
         "tools/call" => {
             let input = &message["params"]["arguments"];
+            if input["lost"] == true {
+                return status(StatusCode::BAD_GATEWAY);
+            }
             if let Some(mebibytes) = input["mebibytes"].as_u64() {
                 let text = "x".repeat(usize::try_from(mebibytes).unwrap() << 20);
                 let large = reply(json!({"content": [{"type": "text", "text": text}]}));
@@ -116,6 +119,24 @@ async fn until(harness: &Harness, state: McpState) -> McpStatus {
         panic!("{:?}", harness.tools.mcp().status())
     };
     board.unwrap()["far"].clone()
+}
+
+/// A proxy answers 502 also when the server has received the request.
+#[tokio::test]
+async fn the_effect_of_a_call_whose_response_is_lost_is_not_known() {
+    let fake = Fake::default();
+    let router = Router::new().route("/mcp", any(answer)).with_state(fake);
+    let url = serve(router).await.join("/mcp").unwrap();
+    let harness = harness(url).await;
+    harness.background();
+    until(&harness, McpState::Connected).await;
+    let refusal = harness.refusal("mcp__far__add", json!({ "lost": true }));
+    assert_eq!(
+        refusal.await,
+        "The MCP server far returned no response. It is not known whether the call took effect. Check that before you \
+         repeat it."
+    );
+    harness.stop().await;
 }
 
 #[tokio::test]

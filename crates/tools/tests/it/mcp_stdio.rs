@@ -225,8 +225,8 @@ async fn a_server_that_dies_is_restarting_and_comes_back() {
     let refusal = harness.refusal("mcp__py-1__die", json!({})).await;
     assert_eq!(
         refusal,
-        "The MCP server py-1 ended or lost the connection before it responded. It is not known whether the call took \
-         effect. Check that before you repeat it."
+        "The MCP server py-1 returned no response. It is not known whether the call took effect. Check that before you \
+         repeat it."
     );
     let failed = until(&harness, "py-1", |status| status.state == McpState::Failed).await;
     assert_eq!((failed.tools, failed.problem.is_some()), (0, true));
