@@ -204,6 +204,11 @@ impl StreamableHttpClient for HttpClient {
                 });
                 Ok(StreamableHttpPostResponse::Sse(events.boxed(), session))
             }
+            // The library returns this also for a response that is cut off or no message. The call would wait until its
+            // time limit.
+            Ok(StreamableHttpPostResponse::Accepted) => {
+                Err(refused("The server sent no response.".to_owned()))
+            }
             other => other,
         }
     }

@@ -80,8 +80,14 @@ async fn answer(
         ),
         "tools/call" => {
             let input = &message["params"]["arguments"];
-            if input["lost"] == true {
-                return status(StatusCode::BAD_GATEWAY);
+            match input["lost"].as_str() {
+                // A proxy answers 502 also when the server has received the request.
+                Some("proxy") => return status(StatusCode::BAD_GATEWAY),
+                Some("accepted") => return status(StatusCode::ACCEPTED),
+                Some("cut") => {
+                    return respond("application/json", "{\"jsonrpc\": \"2.0\", \"id\":");
+                }
+                _ => {}
             }
             if let Some(mebibytes) = input["mebibytes"].as_u64() {
                 let text = "x".repeat(usize::try_from(mebibytes).unwrap() << 20);
@@ -121,7 +127,6 @@ async fn until(harness: &Harness, state: McpState) -> McpStatus {
     board.unwrap()["far"].clone()
 }
 
-/// A proxy answers 502 also when the server has received the request.
 #[tokio::test]
 async fn the_effect_of_a_call_whose_response_is_lost_is_not_known() {
     let fake = Fake::default();
@@ -130,12 +135,15 @@ async fn the_effect_of_a_call_whose_response_is_lost_is_not_known() {
     let harness = harness(url).await;
     harness.background();
     until(&harness, McpState::Connected).await;
-    let refusal = harness.refusal("mcp__far__add", json!({ "lost": true }));
-    assert_eq!(
-        refusal.await,
-        "The MCP server far returned no response. It is not known whether the call took effect. Check that before you \
-         repeat it."
-    );
+    for lost in ["proxy", "accepted", "cut"] {
+        let refusal = harness.refusal("mcp__far__add", json!({ "lost": lost }));
+        assert_eq!(
+            refusal.await,
+            "The MCP server far returned no response. It is not known whether the call took effect. Check that before \
+             you repeat it.",
+            "{lost}"
+        );
+    }
     harness.stop().await;
 }
 
