@@ -1,5 +1,5 @@
-//! Several accounts for the same messages, such as two channels with the token of one bot. Only the oldest one receives:
-//! the vendor would send each message to every account, which would answer it, or to any of them.
+//! Several accounts for the same messages, such as two channels with the token of one bot. Only the oldest one
+//! receives: the vendor would send each message to every account, which would answer it, or to any of them.
 
 use crate::error::Failure;
 use crate::handle::Inner;

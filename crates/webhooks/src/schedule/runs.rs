@@ -81,8 +81,8 @@ impl Webhooks {
 }
 
 impl Inner {
-    /// Starts every due run. Returns the time until the next run is due. `stuck` are the schedules whose runs could not be
-    /// calculated. Their run stays due until the zone is installed, so that it is not lost.
+    /// Starts every due run. Returns the time until the next run is due. `stuck` are the schedules whose runs could not
+    /// be calculated. Their run stays due until the zone is installed, so that it is not lost.
     async fn start_due_runs(
         self: &Arc<Self>,
         stuck: &mut HashSet<WebhookId>,
