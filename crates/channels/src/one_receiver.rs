@@ -1,5 +1,5 @@
 //! Several accounts for the same messages, such as two channels with the token of one bot. Only the oldest one
-//! receives: the vendor would send each message to every account, which would answer it, or to any of them.
+//! receives. Otherwise, all accounts would answer each message, or each would receive a part of the messages.
 
 use crate::error::Failure;
 use crate::handle::Inner;
@@ -57,7 +57,7 @@ impl Inner {
             let Ok(opened) = account.open(self).await else {
                 continue;
             };
-            if receiver.inbox(&self.source(&opened)) != Some(inbox) {
+            if receiver.inbox(&self.source(&opened)).as_ref() != Some(&inbox) {
                 continue;
             }
             let age = (row.created_at, &row.id);

@@ -13,7 +13,7 @@ mod quotes;
 mod rooms;
 
 use super::buttons::Buttons;
-use super::{MAX_MEDIA, PlaceKeys, Receiver, Receiving, Source, VoiceFormat};
+use super::{Inbox, MAX_MEDIA, PlaceKeys, Receiver, Receiving, Source, VoiceFormat};
 use crate::error::Failure;
 use crate::media::Media;
 use crate::quotes::Quote;
@@ -221,9 +221,9 @@ impl Receiver for MatrixReceiver {
         Box::new(Syncing::default())
     }
 
-    fn inbox<'a>(&self, source: &'a Source<'a>) -> Option<[&'a str; 3]> {
+    fn inbox<'a>(&self, source: &'a Source<'a>) -> Option<Inbox<'a>> {
         let token = source.need_secret("access_token").ok()?;
-        Some([source.field("homeserver")?, token, ""])
+        Some(Inbox::of_token(source.field("homeserver")?, token))
     }
 
     fn place_keys(&self) -> PlaceKeys {

@@ -117,14 +117,37 @@ impl VoiceFormat {
 /// limit.
 pub(crate) const MAX_MEDIA: usize = 50_000_000;
 
+/// Identifies messages. Accounts with the same values receive the same messages.
+#[derive(PartialEq, Eq)]
+pub(crate) struct Inbox<'a> {
+    /// The vendor's address and the token, or the address of the mail server, the user and the mailbox.
+    place: [&'a str; 3],
+    /// The addresses whose mail is read, sorted. Empty for other types.
+    addresses: Vec<String>,
+}
+
+impl<'a> Inbox<'a> {
+    pub(crate) fn of_token(vendor: &'a str, token: &'a str) -> Self {
+        Self {
+            place: [vendor, token, ""],
+            addresses: Vec::new(),
+        }
+    }
+
+    pub(crate) fn of_mail(place: [&'a str; 3], mut addresses: Vec<String>) -> Self {
+        addresses.sort();
+        addresses.dedup();
+        Self { place, addresses }
+    }
+}
+
 /// Receives the messages of a channel type.
 pub(crate) trait Receiver: Send + Sync {
     /// Starts to receive for an account.
     fn start(&self) -> Box<dyn Receiving>;
 
-    /// Returns values that identify the messages: accounts with the same values receive the same ones. `None` if the
-    /// account lacks a value.
-    fn inbox<'a>(&self, source: &'a Source<'a>) -> Option<[&'a str; 3]>;
+    /// Identifies the messages of an account. `None` if the account lacks a value.
+    fn inbox<'a>(&self, source: &'a Source<'a>) -> Option<Inbox<'a>>;
 
     /// Returns how an answer is addressed.
     fn place_keys(&self) -> PlaceKeys;
@@ -301,6 +324,16 @@ mod tests {
         );
         let (text, _) = files(MAX_FILES + MAX_NAMED + 1);
         assert!(text.ends_with(", 20)"), "{text}");
+    }
+
+    #[test]
+    fn mailboxes_with_other_addresses_are_other_inboxes() {
+        let inbox = |addresses: &[&str]| {
+            let addresses = addresses.iter().map(|it| (*it).to_owned()).collect();
+            Inbox::of_mail(["mail.example.com", "box", "INBOX"], addresses)
+        };
+        assert!(inbox(&["a@x", "b@x"]) == inbox(&["b@x", "a@x", "b@x"]));
+        assert!(inbox(&["a@x", "b@x"]) != inbox(&["a@x"]));
     }
 
     #[test]

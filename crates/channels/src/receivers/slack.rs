@@ -7,7 +7,7 @@ mod files;
 
 use super::buttons::Buttons;
 use super::link::Link;
-use super::{MAX_MEDIA, PlaceKeys, Receiver, Receiving, Source, VoiceFormat, display_name};
+use super::{Inbox, MAX_MEDIA, PlaceKeys, Receiver, Receiving, Source, VoiceFormat, display_name};
 use crate::error::Failure;
 use crate::media::Media;
 use crate::receive::{ReceiveError, Received};
@@ -295,9 +295,13 @@ impl Receiver for SlackReceiver {
         Box::new(Listening::default())
     }
 
-    fn inbox<'a>(&self, source: &'a Source<'a>) -> Option<[&'a str; 3]> {
+    fn inbox<'a>(&self, source: &'a Source<'a>) -> Option<Inbox<'a>> {
+        // Slack sends each event of an app to one of its connections, whichever workspace the event is from
+        // (<https://docs.slack.dev/apis/events-api/using-socket-mode>). Accounts of several workspaces would therefore
+        // receive messages that they cannot answer.
         let token = source.need_secret("app_token").ok()?;
-        Some([source.field("base_url").unwrap_or(BASE_URL), token, ""])
+        let base = source.field("base_url").unwrap_or(BASE_URL);
+        Some(Inbox::of_token(base, token))
     }
 
     fn place_keys(&self) -> PlaceKeys {

@@ -3,7 +3,9 @@
 use gatehouse_agents::ToolError;
 use rmcp::RoleClient;
 use rmcp::service::{Peer, ServiceError};
+use rmcp::transport::streamable_http_client::StreamableHttpError;
 use std::collections::BTreeMap;
+use std::error::Error;
 use std::future::Future;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -77,6 +79,9 @@ pub(super) async fn ask<T>(
             )));
         }
         Err(_) => "did not respond in time",
+        Ok(Err(ServiceError::TransportSend(error))) if was_not_sent(&*error.error) => {
+            return Err(failed(server, RESTARTING));
+        }
         Ok(Err(ServiceError::TransportClosed | ServiceError::TransportSend(_))) => match repeat {
             Repeat::Safe => RESTARTING,
             Repeat::Unsafe => "returned no response",
@@ -89,6 +94,14 @@ pub(super) async fn ask<T>(
     let mut failure = failed(server, what);
     failure.message.push_str(repeat.outcome());
     Err(failure)
+}
+
+/// Whether an HTTP request failed before there was a connection, so that the server did not receive it.
+fn was_not_sent(error: &(dyn Error + Send + Sync + 'static)) -> bool {
+    matches!(
+        error.downcast_ref(),
+        Some(StreamableHttpError::<reqwest::Error>::Client(error)) if error.is_connect()
+    )
 }
 
 /// Why a server without a connection does not respond.

@@ -6,6 +6,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, Method, Response, StatusCode, header};
+use axum::middleware::map_response;
 use axum::routing::any;
 use gatehouse_config::McpServer;
 use gatehouse_tools::{McpState, McpStatus, ToolsSettings};
@@ -13,6 +14,8 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
 use url::Url;
 
 #[derive(Clone, Default)]
@@ -144,6 +147,38 @@ async fn the_effect_of_a_call_whose_response_is_lost_is_not_known() {
             "{lost}"
         );
     }
+    harness.stop().await;
+}
+
+/// Ends the connection, so that the next request needs another one.
+async fn close(mut response: Response<Body>) -> Response<Body> {
+    let value = header::HeaderValue::from_static("close");
+    response.headers_mut().insert(header::CONNECTION, value);
+    response
+}
+
+#[tokio::test]
+async fn a_call_that_was_not_sent_can_be_repeated() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    let router = Router::new().route("/mcp", any(answer));
+    let router = router.layer(map_response(close));
+    let router = router.with_state(Fake::default());
+    let stop = CancellationToken::new();
+    let stopped = stop.clone().cancelled_owned();
+    let serving = axum::serve(listener, router).with_graceful_shutdown(stopped);
+    let harness = harness(Url::parse(&url).unwrap()).await;
+    harness.background();
+    let (served, ()) = tokio::join!(serving.into_future(), async {
+        until(&harness, McpState::Connected).await;
+        stop.cancel();
+    });
+    served.unwrap();
+    let refusal = harness.refusal("mcp__far__add", json!({ "a": 1, "b": 2 }));
+    assert_eq!(
+        refusal.await,
+        "The MCP server far is restarting; try again in a moment."
+    );
     harness.stop().await;
 }
 

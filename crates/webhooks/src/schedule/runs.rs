@@ -114,9 +114,11 @@ impl Inner {
                         started |= is_started;
                         stuck.remove(&webhook);
                     }
-                    // The check `schedules` reports it. A warning every few seconds would fill the log.
+                    // The check `schedules` reports it, so one warning is enough.
                     Err(RunError::NoRuns(error)) => {
                         if stuck.insert(webhook.clone()) {
+                            // It may have filled the page. The next one is larger.
+                            started = true;
                             tracing::warn!(%error, %webhook, "a schedule cannot run");
                         }
                     }

@@ -60,6 +60,7 @@ async fn of_two_channels_for_one_bot_the_older_one_receives() {
 
     let off = json!({ "id": "telegram", "fields": { "inbound": false } });
     owner.rpc("channels.update", off).await.unwrap();
+    telegram.closed().await;
     // A change of the other channel ends its wait.
     let renamed = json!({ "id": "telegram-2", "label": "Other" });
     owner.rpc("channels.update", renamed).await.unwrap();
@@ -67,6 +68,18 @@ async fn of_two_channels_for_one_bot_the_older_one_receives() {
     let told = telegram.wait_for(2).await;
     let paired = approve(&owner, &code_of(told["text"].as_str().unwrap()), false).await;
     assert_eq!(paired["account"], "telegram-2");
+}
+
+#[tokio::test]
+async fn of_two_channels_for_one_slack_app_the_older_one_receives_even_if_the_workspaces_differ() {
+    let (_server, owner) = light_owner(Options::default()).await;
+    let slack = Slack::start().await;
+    create(&owner, "slack", slack.fields()).await;
+    let mut other = slack.fields();
+    other["bot_token"] = json!("xoxb-2-secret");
+    create(&owner, "slack", other).await;
+    let why = "The channel Bot already receives these messages.";
+    inbound_error(&owner, "slack-2", why).await;
 }
 
 #[tokio::test]
