@@ -9,8 +9,9 @@ use crate::event::{AgentEvent, Approval, AskingConversation, Resolved, Shown};
 use crate::handle::{Agents, Inner};
 use crate::session::Source;
 use data_encoding::BASE64URL_NOPAD;
+use gatehouse_domain::Timestamp;
 use gatehouse_domain::id::{ApprovalId, DeliveryId, SessionId};
-use gatehouse_store::{Conn, StoreError};
+use gatehouse_store::{AllowedCall, Conn, StoreError};
 use question::{Question, Verdict, Waiting};
 use std::sync::Arc;
 use tokio::sync::oneshot;
@@ -130,6 +131,16 @@ impl Inner {
         waiting.answer.send(allow).map_err(|_| missing())
     }
 
+    /// Like [`Self::answer_here`], but an expired call is `NotFound`, although its timer may end later.
+    fn answer_unexpired(&self, id: &ApprovalId, allow: bool) -> Result<(), AgentsError> {
+        let now = self.clock.now();
+        let has_expired = |waiting: &Waiting| waiting.approval.expires_at < now;
+        if self.approvals.lock().get(id).is_some_and(has_expired) {
+            return Err(AgentsError::NotFound("approval"));
+        }
+        self.answer_here(id, allow)
+    }
+
     /// Whether a call waits on this node, even if it has expired.
     pub(crate) fn has_approvals_here(&self) -> bool {
         !self.approvals.lock().is_empty()
@@ -145,6 +156,22 @@ impl Inner {
             .filter(|waiting| waiting.approval.expires_at >= now)
             .map(|waiting| (Arc::clone(&waiting.approval), waiting.token.clone()))
             .collect()
+    }
+}
+
+/// Calls that an approval allows from now on.
+#[derive(Debug)]
+pub(crate) struct Rule {
+    call: AllowedCall,
+    /// See [`Conn::insert_allowed_call`].
+    by: Option<String>,
+}
+
+impl Rule {
+    /// Stores the rule. Returns whether it is new.
+    pub(crate) async fn store(&self, conn: &mut Conn, now: Timestamp) -> Result<bool, StoreError> {
+        conn.insert_allowed_call(&self.call, self.by.as_deref(), now)
+            .await
     }
 }
 
@@ -215,46 +242,68 @@ impl Agents {
         remember: Option<Remember>,
         by: Option<&str>,
     ) -> Result<(), AgentsError> {
-        let also = match (allow, remember) {
-            (_, None) => Vec::new(),
-            (true, Some(remember)) => self.remember(id, remember, by).await?,
-            (false, Some(_)) => {
-                return Err(AgentsError::invalid(
-                    "remember",
-                    "only an approval can be remembered",
-                ));
-            }
+        let Some(remember) = remember else {
+            return self.answer(id, allow, None).await;
         };
-        self.answer(id, allow).await?;
+        if !allow {
+            return Err(AgentsError::invalid(
+                "remember",
+                "only an approval can be remembered",
+            ));
+        }
+        let (rule, also) = self.rule_of(id, remember, by).await?;
+        self.answer(id, true, Some(rule)).await?;
         for id in also {
             // NotFound: its turn has ended, so there is nothing left to answer.
-            let _ = self.answer(&id, true).await;
+            let _ = self.answer(&id, true, None).await;
         }
         Ok(())
     }
 
-    async fn answer(&self, id: &ApprovalId, allow: bool) -> Result<(), AgentsError> {
-        if !self.0.has_other_nodes() {
-            let now = self.0.clock.now();
-            let has_expired = |waiting: &Waiting| waiting.approval.expires_at < now;
-            if self.0.approvals.lock().get(id).is_some_and(has_expired) {
-                return Err(AgentsError::NotFound("approval"));
+    /// Answers a call. The rule is stored before the turn continues, and only if this answer is the first.
+    async fn answer(
+        &self,
+        id: &ApprovalId,
+        allow: bool,
+        rule: Option<Rule>,
+    ) -> Result<(), AgentsError> {
+        if self.0.has_other_nodes() {
+            self.0.store_answer(id.clone(), allow, rule).await?;
+            // NotFound: it waits on another node, which reads the answer.
+            let _ = self.0.answer_here(id, allow);
+            return Ok(());
+        }
+        let Some(rule) = rule else {
+            return self.0.answer_unexpired(id, allow);
+        };
+        // Otherwise, another approval could find this rule before it is deleted, and not store its own.
+        let _turn = self.0.remembering.lock().await;
+        let rule_id = rule.call.id();
+        let now = self.0.clock.now();
+        let write = self
+            .0
+            .store
+            .write(move |conn| Box::pin(async move { rule.store(conn, now).await }));
+        let is_new: Result<bool, StoreError> = write.await;
+        let is_new = is_new?;
+        let answered = self.0.answer_unexpired(id, allow);
+        if is_new && answered.is_err() {
+            // Another answer was first, such as a denial, or the call has expired.
+            match self.delete_allowed_call(&rule_id).await {
+                Ok(()) | Err(AgentsError::NotFound(_)) => {}
+                Err(error) => return Err(error),
             }
-            return self.0.answer_here(id, allow);
         }
-        self.0.store_answer(id.clone(), allow).await?;
-        // NotFound: it waits on another node, which reads the answer.
-        let _ = self.0.answer_here(id, allow);
-        Ok(())
+        answered
     }
 
-    /// Allows calls like this one from now on. Returns the other such calls that already wait.
-    async fn remember(
+    /// Returns the calls that are allowed from now on, and the IDs of the other calls among them that already wait.
+    async fn rule_of(
         &self,
         id: &ApprovalId,
         remember: Remember,
         by: Option<&str>,
-    ) -> Result<Vec<ApprovalId>, AgentsError> {
+    ) -> Result<(Rule, Vec<ApprovalId>), AgentsError> {
         let call_of = |asked: &Approval| {
             let place = (asked.agent.as_str(), &asked.session);
             allowed(remember, place, (&asked.tool, &asked.arguments))
@@ -265,12 +314,7 @@ impl Agents {
         let others = waiting.iter().filter(|other| other.id != *id);
         let alike = others.filter(|other| call_of(other) == call);
         let also = alike.map(|other| other.id.clone()).collect();
-        let (now, by) = (self.0.clock.now(), by.map(str::to_owned));
-        let write = self.0.store.write(move |conn| {
-            Box::pin(async move { conn.insert_allowed_call(&call, by.as_deref(), now).await })
-        });
-        let written: Result<(), StoreError> = write.await;
-        written?;
-        Ok(also)
+        let by = by.map(str::to_owned);
+        Ok((Rule { call, by }, also))
     }
 }

@@ -111,6 +111,8 @@ pub(crate) struct Inner {
     pub(crate) gone: GoneWatch,
     pub(crate) speeches: Speeches,
     pub(crate) approvals: Approvals,
+    /// Locked while an approval stores its rule.
+    pub(crate) remembering: tokio::sync::Mutex<()>,
     pub(crate) model_calls: ModelCalls,
     pub(crate) model_labels: ModelLabels,
     pub(crate) tasks: TaskTracker,
@@ -166,6 +168,7 @@ impl Agents {
             gone: GoneWatch::default(),
             speeches: Speeches::default(),
             approvals: Approvals::default(),
+            remembering: tokio::sync::Mutex::default(),
             model_calls: ModelCalls::default(),
             model_labels: ModelLabels::default(),
             tasks: TaskTracker::new(),

@@ -2,6 +2,7 @@
 //! any node stores the answer, and a row in the change feed tells the first node to read it.
 
 use crate::approval_buttons::PressedCall;
+use crate::approvals::Rule;
 use crate::error::AgentsError;
 use crate::event::Approval;
 use crate::handle::Inner;
@@ -137,17 +138,21 @@ impl Inner {
         }))
     }
 
-    /// Stores the answer for the node that runs the turn. The first answer counts.
+    /// Stores the answer for the node that runs the turn, and the rule. The first answer counts.
     pub(crate) async fn store_answer(
         &self,
         id: ApprovalId,
         allow: bool,
+        rule: Option<Rule>,
     ) -> Result<(), AgentsError> {
         let (now, shared_now) = (self.clock.now(), self.shared_now().await);
         let write = self.store.write(move |conn| {
             Box::pin(async move {
                 if !conn.update_waiting_approval(&id, allow, shared_now).await? {
                     return Err(AgentsError::NotFound("approval"));
+                }
+                if let Some(rule) = rule {
+                    rule.store(conn, now).await?;
                 }
                 conn.insert_change(ANSWERED, now).await?;
                 Ok(())

@@ -30,6 +30,7 @@ mod manage_accounts;
 mod markup;
 mod media;
 pub mod metrics;
+mod one_receiver;
 mod outgoing;
 mod own_host;
 mod pairings;

@@ -205,6 +205,10 @@ impl Channels {
         position: Option<&str>,
     ) -> Result<Received, ReceiveError> {
         let (opened, receiver) = self.0.open_receiver(account_id).await?;
+        if let Err(error) = self.0.check_only_receiver(&opened, receiver).await {
+            state.0 = None;
+            return Err(error);
+        }
         let receiving = state.0.get_or_insert_with(|| receiver.start());
         let work = receiving.receive(self.0.source(&opened), position);
         let in_time = tokio::time::timeout(LONGEST, work).await;

@@ -9,10 +9,18 @@ use std::str::FromStr;
 #[derive(Clone, PartialEq, Eq)]
 pub struct Zone(TimeZone);
 
-/// The name is not in the IANA database.
+/// A zone that every IANA database has.
+const ANY: &str = "Europe/Berlin";
+
+/// Why a name is not a time zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected a time zone, such as Europe/Berlin or UTC")]
-pub struct UnknownZone;
+pub enum UnknownZone {
+    #[error("expected a time zone, such as Europe/Berlin or UTC")]
+    Name,
+    /// The machine has no IANA database.
+    #[error("this machine has no time zones but UTC; install the package tzdata")]
+    NoneInstalled,
+}
 
 impl Zone {
     /// The zone of this machine, or UTC if it is unknown.
@@ -68,7 +76,13 @@ impl FromStr for Zone {
     type Err = UnknownZone;
 
     fn from_str(name: &str) -> Result<Self, UnknownZone> {
-        TimeZone::get(name).map(Self).map_err(|_| UnknownZone)
+        TimeZone::get(name).map(Self).map_err(|_| {
+            if TimeZone::get(ANY).is_ok() {
+                UnknownZone::Name
+            } else {
+                UnknownZone::NoneInstalled
+            }
+        })
     }
 }
 
@@ -84,6 +98,6 @@ mod tests {
         assert_eq!(berlin.day(at), "Monday, 2026-11-23");
         assert_eq!(berlin.name(at), "Europe/Berlin");
         assert_eq!(Zone::utc().name(at), "UTC");
-        assert_eq!("Nowhere/At_All".parse::<Zone>(), Err(UnknownZone));
+        assert_eq!("Nowhere/At_All".parse::<Zone>(), Err(UnknownZone::Name));
     }
 }

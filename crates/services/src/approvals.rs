@@ -67,7 +67,7 @@ impl Services {
         }
         let ended = match &answered {
             Ok(()) => Concluded::Done(Map::new()),
-            // The rule for later calls may be stored although this call no longer waits.
+            // Later calls may have been allowed until it was clear that this call no longer waits.
             Err(problem) if allow && remember.is_some() => Concluded::Failed(problem.code.name()),
             Err(_) => Concluded::Withdrawn,
         };

@@ -79,6 +79,7 @@ pub fn checks<'a>(
         all.extend(crate::telemetry::check(services));
         all.extend(provider_keys::provider_keys(services).await);
         all.extend(integrations::open_webhooks(services).await);
+        all.extend(integrations::schedules(services).await);
         all.extend(integrations::held_deliveries(services).await);
         all.extend(integrations::received_messages(services).await);
         all.extend(integrations::approval_channels(services, settings).await);

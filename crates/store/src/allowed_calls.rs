@@ -33,7 +33,7 @@ pub struct AllowedCallRow {
 
 impl AllowedCall {
     /// Returns the row's key, which is the same for equal calls. The lengths keep the parts apart.
-    fn id(&self) -> String {
+    pub fn id(&self) -> String {
         let (kind, scope) = match &self.scope {
             AllowedScope::Session(id) => ("session", id.as_str()),
             AllowedScope::Arguments(arguments) => ("arguments", arguments.as_str()),
@@ -69,13 +69,14 @@ impl FromRow for AllowedCallRow {
 impl Conn {
     /// Allows these calls from now on. `by` is the key of the person on a channel who allows them, or the name of a
     /// caller whose permissions end. If the calls are allowed again without `by`, they no longer end with those
-    /// permissions.
+    /// permissions. Returns whether they were not allowed before.
     pub async fn insert_allowed_call(
         &mut self,
         call: &AllowedCall,
         by: Option<&str>,
         at: Timestamp,
-    ) -> Result<(), StoreError> {
+    ) -> Result<bool, StoreError> {
+        let is_new = !self.has_allowed_call([call, call]).await?;
         let (session, arguments) = match &call.scope {
             AllowedScope::Session(id) => (Some(id.as_str()), None),
             AllowedScope::Arguments(arguments) => (None, Some(arguments.as_str())),
@@ -88,7 +89,7 @@ impl Conn {
         let query = query.bind(call.id()).bind(&call.agent).bind(session);
         let query = query.bind(&call.tool).bind(arguments);
         self.run(query.bind(at.as_millis()).bind(by)).await?;
-        Ok(())
+        Ok(is_new)
     }
 
     /// Whether one of these was allowed.

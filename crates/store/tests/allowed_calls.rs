@@ -42,15 +42,18 @@ async fn calls_are_withdrawn_under_a_key_and_nowhere_else() {
                     let scope = AllowedScope::Session(SessionId::from_text(id));
                     conn.insert_allowed_call(&call(scope), None, at).await?;
                 }
-                let scope = AllowedScope::Arguments("{}".to_owned());
-                conn.insert_allowed_call(&call(scope), None, at).await?;
+                let of_arguments = call(AllowedScope::Arguments("{}".to_owned()));
+                let mut is_new = Vec::new();
+                for _ in 0..2 {
+                    is_new.push(conn.insert_allowed_call(&of_arguments, None, at).await?);
+                }
                 conn.delete_allowed_calls_under("channel:t:ü%").await?;
-                conn.list_allowed_calls().await
+                Ok::<_, StoreError>((is_new, conn.list_allowed_calls().await?))
             })
         });
-        let rows: Result<Vec<_>, StoreError> = write.await;
+        let (is_new, rows) = write.await.unwrap();
+        assert_eq!(is_new, [true, false]);
         let mut left: Vec<_> = rows
-            .unwrap()
             .into_iter()
             .map(|row| match row.call.scope {
                 AllowedScope::Session(id) => id.as_str().to_owned(),

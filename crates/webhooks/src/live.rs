@@ -3,6 +3,7 @@
 
 use crate::metrics::DeliveryCounters;
 use crate::rules::OnLimit;
+use crate::schedule::Schedule;
 use crate::secret;
 use crate::webhook::{AuthConfig, Snapshot, StoredConfig, WebhookConfig};
 use arc_swap::ArcSwap;
@@ -174,6 +175,16 @@ impl LiveWebhooks {
         let without = all
             .values()
             .filter(|live| live.enabled && live.lacks_profile);
+        without.map(|live| live.id.clone()).collect()
+    }
+
+    /// The enabled schedules whose time zone this machine does not have.
+    pub(crate) fn without_zone(&self) -> Vec<WebhookId> {
+        let all = self.0.load();
+        let without = all.values().filter(|live| {
+            let schedule = live.config.schedule.as_ref();
+            live.enabled && schedule.is_some_and(Schedule::lacks_zone)
+        });
         without.map(|live| live.id.clone()).collect()
     }
 

@@ -3,8 +3,8 @@
 
 mod create;
 mod open;
+mod unusable;
 mod update;
-mod without_profile;
 
 pub use open::OpenWebhooks;
 pub(crate) use update::require_unchanged;

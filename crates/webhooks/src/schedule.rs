@@ -94,6 +94,11 @@ impl Schedule {
         &self.timezone
     }
 
+    /// Whether this machine does not have the time zone, so that no run can be calculated.
+    pub(crate) fn lacks_zone(&self) -> bool {
+        self.cron.is_some() && self.timezone.parse::<Zone>().is_err()
+    }
+
     /// Returns the first run of a schedule that begins at `now`. `None` if there is none.
     pub(crate) fn first_run(&self, now: Timestamp) -> Result<Option<Timestamp>, NoRuns> {
         match (self.every_seconds, self.at) {

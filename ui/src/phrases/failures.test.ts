@@ -17,6 +17,14 @@ test('a failure is translated with the number of attempts after it', async () =>
       'Someone wrote in an encrypted Matrix group. Its messages cannot be read. Invite the bot to a room without encryption.',
     ),
   ).toContain('verschlüsselten Matrix-Gruppe');
+  expect(
+    toldFailure(
+      'The channel My bot (2) already receives these messages. Turn off receiving in one of the two channels.',
+    ),
+  ).toContain('Der Kanal My bot (2) empfängt');
+  expect(toldFailure('Slack refused the bot token (token_revoked). Check it and its scopes.')).toContain(
+    'Bot-Token abgelehnt (token_revoked)',
+  );
   expect(toldFailure('Something else. It was tried 2 times.')).toBe('Something else. Es gab 2 Versuche.');
   expect(toldFailure('Calling the HTTP receiver failed: the connection was interrupted.')).toBe(
     'Der Aufruf bei dem HTTP-Empfänger ist fehlgeschlagen: die Verbindung wurde unterbrochen.',

@@ -346,3 +346,31 @@ async fn a_denial_cannot_be_remembered_and_an_unknown_approval_stores_nothing() 
     let forgotten = harness.agents.delete_allowed_call("none").await;
     assert_eq!(problem_of(forgotten.unwrap_err()).0, "NOT_FOUND");
 }
+
+#[tokio::test]
+async fn an_approval_that_comes_after_a_denial_allows_no_later_calls() {
+    let harness = restrained().await;
+    harness
+        .model
+        .will([call("double", &json!({ "x": 1 })), say("done")]);
+    let sending = harness.agents.send_sync(chat(None, "go"));
+    let (report, ()) = tokio::join!(sending, async {
+        while harness.agents.list_approvals().await.unwrap().is_empty() {
+            tokio::task::yield_now().await;
+        }
+        let id = harness.agents.list_approvals().await.unwrap().remove(0).id;
+        // The approval stores its rule first. Meanwhile, the denial ends the wait.
+        let (allowed, denied) = tokio::join!(
+            harness
+                .agents
+                .resolve_approval(&id, true, Some(Remember::Session)),
+            harness.agents.resolve_approval(&id, false, None),
+        );
+        denied.unwrap();
+        assert_eq!(problem_of(allowed.unwrap_err()).0, "NOT_FOUND");
+    });
+    let status = report.unwrap().actions[0].status;
+    assert_eq!(status, gatehouse_agents::ActionStatus::Denied);
+    let allowed = harness.agents.list_allowed_calls().await.unwrap();
+    assert!(allowed.is_empty(), "{allowed:?}");
+}

@@ -92,7 +92,7 @@ async fn allow(gate: &Gate, arguments: &str, by: Option<&'static str>) {
     let write = gate
         .store
         .write(move |conn| Box::pin(async move { conn.insert_allowed_call(&call, by, AT).await }));
-    let written: Result<(), StoreError> = write.await;
+    let written: Result<bool, StoreError> = write.await;
     written.unwrap();
 }
 

@@ -8,7 +8,7 @@ mod media;
 
 use super::buttons::Buttons;
 use super::download::{download, file_url};
-use super::{PlaceKeys, Receiver, Receiving, Source, VoiceFormat};
+use super::{Inbox, PlaceKeys, Receiver, Receiving, Source, VoiceFormat};
 use crate::error::Failure;
 use crate::media::Media;
 use crate::receive::{ReceiveError, Received};
@@ -37,6 +37,12 @@ pub(crate) struct DiscordReceiver;
 impl Receiver for DiscordReceiver {
     fn start(&self) -> Box<dyn Receiving> {
         Box::new(Listening::default())
+    }
+
+    fn inbox<'a>(&self, source: &'a Source<'a>) -> Option<Inbox<'a>> {
+        let token = source.need_secret("bot_token").ok()?;
+        let base = source.field("base_url").unwrap_or(BASE_URL);
+        Some(Inbox::of_token(base, token))
     }
 
     fn place_keys(&self) -> PlaceKeys {

@@ -27,7 +27,7 @@ use self::error::ImapError;
 use self::reading::Reading;
 use self::session::Session;
 use self::settings::Settings;
-use super::{PlaceKeys, Receiver, Receiving, Source};
+use super::{Inbox, PlaceKeys, Receiver, Receiving, Source};
 use crate::error::Failure;
 use crate::files::{FetchedFile, FileLimits};
 use crate::receive::{ReceiveError, Received};
@@ -295,6 +295,13 @@ async fn wait(
 impl Receiver for EmailReceiver {
     fn start(&self) -> Box<dyn Receiving> {
         Box::new(Watching::default())
+    }
+
+    fn inbox<'a>(&self, source: &'a Source<'a>) -> Option<Inbox<'a>> {
+        let settings = Settings::of(source).ok()?;
+        let host = source.field("imap_host")?;
+        let place = [host, settings.user, settings.mailbox];
+        Some(Inbox::of_mail(place, settings.addresses))
     }
 
     fn place_keys(&self) -> PlaceKeys {

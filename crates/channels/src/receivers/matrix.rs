@@ -15,7 +15,7 @@ mod quotes;
 mod rooms;
 
 use super::buttons::Buttons;
-use super::{MAX_MEDIA, PlaceKeys, Receiver, Receiving, Source, VoiceFormat};
+use super::{Inbox, MAX_MEDIA, PlaceKeys, Receiver, Receiving, Source, VoiceFormat};
 use crate::error::Failure;
 use crate::media::Media;
 use crate::quotes::Quote;
@@ -223,6 +223,11 @@ impl Syncing {
 impl Receiver for MatrixReceiver {
     fn start(&self) -> Box<dyn Receiving> {
         Box::new(Syncing::default())
+    }
+
+    fn inbox<'a>(&self, source: &'a Source<'a>) -> Option<Inbox<'a>> {
+        let token = source.need_secret("access_token").ok()?;
+        Some(Inbox::of_token(source.field("homeserver")?, token))
     }
 
     fn place_keys(&self) -> PlaceKeys {

@@ -117,10 +117,37 @@ impl VoiceFormat {
 /// limit.
 pub(crate) const MAX_MEDIA: usize = 50_000_000;
 
+/// Identifies messages. Accounts with the same values receive the same messages.
+#[derive(PartialEq, Eq)]
+pub(crate) struct Inbox<'a> {
+    /// The vendor's address and the token, or the address of the mail server, the user and the mailbox.
+    place: [&'a str; 3],
+    /// The addresses whose mail is read, sorted. Empty for other types.
+    addresses: Vec<String>,
+}
+
+impl<'a> Inbox<'a> {
+    pub(crate) fn of_token(vendor: &'a str, token: &'a str) -> Self {
+        Self {
+            place: [vendor, token, ""],
+            addresses: Vec::new(),
+        }
+    }
+
+    pub(crate) fn of_mail(place: [&'a str; 3], mut addresses: Vec<String>) -> Self {
+        addresses.sort();
+        addresses.dedup();
+        Self { place, addresses }
+    }
+}
+
 /// Receives the messages of a channel type.
 pub(crate) trait Receiver: Send + Sync {
     /// Starts to receive for an account.
     fn start(&self) -> Box<dyn Receiving>;
+
+    /// Identifies the messages of an account. `None` if the account lacks a value.
+    fn inbox<'a>(&self, source: &'a Source<'a>) -> Option<Inbox<'a>>;
 
     /// Returns how an answer is addressed.
     fn place_keys(&self) -> PlaceKeys;

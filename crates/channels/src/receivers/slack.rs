@@ -8,7 +8,7 @@ mod web_api;
 
 use super::buttons::Buttons;
 use super::link::Link;
-use super::{MAX_MEDIA, PlaceKeys, Receiver, Receiving, Source, VoiceFormat, display_name};
+use super::{Inbox, MAX_MEDIA, PlaceKeys, Receiver, Receiving, Source, VoiceFormat, display_name};
 use crate::error::Failure;
 use crate::media::Media;
 use crate::receive::{ReceiveError, Received};
@@ -280,6 +280,15 @@ impl Listening {
 impl Receiver for SlackReceiver {
     fn start(&self) -> Box<dyn Receiving> {
         Box::new(Listening::default())
+    }
+
+    fn inbox<'a>(&self, source: &'a Source<'a>) -> Option<Inbox<'a>> {
+        // Slack sends each event of an app to one of its connections, whichever workspace the event is from
+        // (<https://docs.slack.dev/apis/events-api/using-socket-mode>). Accounts of several workspaces would therefore
+        // receive messages that they cannot answer.
+        let token = source.need_secret("app_token").ok()?;
+        let base = source.field("base_url").unwrap_or(BASE_URL);
+        Some(Inbox::of_token(base, token))
     }
 
     fn place_keys(&self) -> PlaceKeys {

@@ -11,7 +11,7 @@ use self::buttons::{TelegramButtons, press_of};
 use self::texts::Texts;
 use self::updates::Update;
 use super::buttons::Buttons;
-use super::{MAX_MEDIA, PlaceKeys, Receiver, Receiving, Source, VoiceFormat};
+use super::{Inbox, MAX_MEDIA, PlaceKeys, Receiver, Receiving, Source, VoiceFormat};
 use crate::error::Failure;
 use crate::media::Media;
 use crate::receive::{ReceiveError, Received};
@@ -98,6 +98,12 @@ impl Receiving for Polling {
 impl Receiver for TelegramReceiver {
     fn start(&self) -> Box<dyn Receiving> {
         Box::new(Polling::default())
+    }
+
+    fn inbox<'a>(&self, source: &'a Source<'a>) -> Option<Inbox<'a>> {
+        let token = source.need_secret("bot_token").ok()?;
+        let base = source.field("base_url").unwrap_or(BASE_URL);
+        Some(Inbox::of_token(base, token))
     }
 
     fn place_keys(&self) -> PlaceKeys {

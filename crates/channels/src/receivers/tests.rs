@@ -23,6 +23,16 @@ fn so_many_files_are_read_and_the_next_ones_are_named() {
 }
 
 #[test]
+fn mailboxes_with_other_addresses_are_other_inboxes() {
+    let inbox = |addresses: &[&str]| {
+        let addresses = addresses.iter().map(|it| (*it).to_owned()).collect();
+        Inbox::of_mail(["mail.example.com", "box", "INBOX"], addresses)
+    };
+    assert!(inbox(&["a@x", "b@x"]) == inbox(&["b@x", "a@x", "b@x"]));
+    assert!(inbox(&["a@x", "b@x"]) != inbox(&["a@x"]));
+}
+
+#[test]
 fn a_name_is_short_and_visible() {
     assert_eq!(display_name("  ", "@a:b"), "@a:b");
     assert_eq!(display_name("a\u{202e}b\n", "x"), "a\\u{202E}b");

@@ -31,6 +31,7 @@ pub const IDS: &[&str] = &[
     "proxy",
     "queue",
     "received_messages",
+    "schedules",
     "senders",
     "setup",
     "shared_unseal",

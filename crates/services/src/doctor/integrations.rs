@@ -1,4 +1,5 @@
-//! Checks of MCP servers, of webhooks without authentication, and of the channels for approvals.
+//! Checks of MCP servers, of webhooks without authentication, of schedules, and of channels that receive messages or
+//! approvals.
 
 use super::{Check, SEE_LOG, Subject};
 use crate::Services;
@@ -55,6 +56,40 @@ fn received_finding(failing: &[(String, String)]) -> Check {
         message: sentence(failed),
     });
     Check::bad(id, sentences.join(" "), hint).about(subjects.collect())
+}
+
+/// Reports schedules that cannot run. Returns `None` if there are no schedules.
+pub(super) async fn schedules(services: &Services) -> Option<Check> {
+    if !services.webhooks.has_schedules() {
+        return None;
+    }
+    // The check of the database reports an error.
+    let without = services.webhooks.without_zone().await.ok()?;
+    Some(schedules_finding(&without))
+}
+
+/// `without` are the IDs and names of the schedules whose time zone is missing.
+fn schedules_finding(without: &[(String, String)]) -> Check {
+    let id = "schedules";
+    if without.is_empty() {
+        return Check::fine(id, "Every schedule can run.");
+    }
+    let names: Vec<&str> = without.iter().map(|(_, name)| name.as_str()).collect();
+    let message = format!(
+        "Schedules that cannot run because this machine does not have their time zone: {}.",
+        names.join(", ")
+    );
+    let hint = "Install the package tzdata. Missed runs are then started as one. Or choose UTC as the time zone of the \
+                schedule.";
+    let subject = |(id, name): &(String, String)| Subject {
+        id: id.clone(),
+        name: name.clone(),
+        message: format!(
+            "The schedule {name} cannot run because this machine does not have its time zone."
+        ),
+    };
+    let subjects = without.iter().map(subject).collect();
+    Check::bad(id, message, hint).about(subjects)
 }
 
 /// Reports deliveries that a restored backup holds. Returns `None` if there are none.

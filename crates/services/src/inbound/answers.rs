@@ -3,7 +3,7 @@
 use super::pictures::Pictures;
 use super::{Inbound, message_id};
 use crate::own_messages::SOURCE;
-use gatehouse_agents::{AgentsError, MessageOrigin, Origin, SendRequest, Target, TurnReport};
+use gatehouse_agents::{AgentsError, MessageOrigin, Origin, SendRequest, Stop, Target, TurnReport};
 use gatehouse_channels::{
     Channels, InboundAccount, Outgoing, Pairing, REPLY_TO, SendError, files_of, session_key,
 };
@@ -240,11 +240,12 @@ impl Inbound {
         if report.error.is_some() {
             return Ok(Turn::Answer(FAILED.to_owned()));
         }
+        let text = with_reason(report.text, report.stop);
         // Pictures can be the whole answer.
-        if report.text.trim().is_empty() && self.pictures_of(message).await?.is_empty() {
+        if text.trim().is_empty() && self.pictures_of(message).await?.is_empty() {
             return Ok(Turn::Ended);
         }
-        Ok(Turn::Answer(report.text))
+        Ok(Turn::Answer(text))
     }
 
     /// Shows that an answer is being written until `work` ends.
@@ -370,10 +371,47 @@ impl Inbound {
     }
 }
 
+/// The answer with the reason why it is incomplete or missing. Without it, a person would wait for the rest.
+fn with_reason(text: String, stop: Stop) -> String {
+    let is_empty = text.trim().is_empty();
+    let reason = match stop {
+        Stop::Length => "The answer is incomplete, because the model reached its limit.",
+        Stop::Filtered => "A content filter removed the answer or its end.",
+        // A model usually refuses with a text.
+        Stop::Refused if is_empty => "The model refused to answer.",
+        _ => return text,
+    };
+    if is_empty {
+        reason.to_owned()
+    } else {
+        format!("{text}\n\n({reason})")
+    }
+}
+
 /// The result of a turn.
 pub(super) enum Turn {
     Answer(String),
     /// There is nothing to send.
     Ended,
     Later,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_that_is_incomplete_or_missing_says_why() {
+        let with = |text: &str, stop| with_reason(text.to_owned(), stop);
+        assert_eq!(with("Whole.", Stop::End), "Whole.");
+        assert_eq!(with("", Stop::End), "");
+        assert_eq!(with("I cannot help.", Stop::Refused), "I cannot help.");
+        assert_eq!(with(" ", Stop::Refused), "The model refused to answer.");
+        let filtered = "A content filter removed the answer or its end.";
+        assert_eq!(with("", Stop::Filtered), filtered);
+        assert_eq!(
+            with("Half", Stop::Length),
+            "Half\n\n(The answer is incomplete, because the model reached its limit.)"
+        );
+    }
 }

@@ -3,7 +3,9 @@
 use gatehouse_agents::ToolError;
 use rmcp::RoleClient;
 use rmcp::service::{Peer, ServiceError};
+use rmcp::transport::streamable_http_client::StreamableHttpError;
 use std::collections::BTreeMap;
+use std::error::Error;
 use std::future::Future;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -36,33 +38,74 @@ pub(super) const TIME: Duration = Duration::from_mins(3);
 /// How long a list may take.
 pub(super) const LIST_TIME: Duration = Duration::from_secs(30);
 
+/// Whether a request that the server may have processed can be repeated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Repeat {
+    /// The request only reads.
+    Safe,
+    /// The request could take effect twice.
+    Unsafe,
+}
+
+impl Repeat {
+    /// The sentence after the failure of a request that the server may have processed.
+    const fn outcome(self) -> &'static str {
+        match self {
+            Self::Safe => "",
+            Self::Unsafe => {
+                " It is not known whether the call took effect. Check that before you repeat it."
+            }
+        }
+    }
+}
+
 /// Waits for the response to a request. If the future is dropped, the server gets a notification that the request is
 /// cancelled.
 pub(super) async fn ask<T>(
     server: &str,
     peer: &Peer<RoleClient>,
     request: impl Future<Output = Result<T, ServiceError>>,
+    repeat: Repeat,
 ) -> Result<T, ToolError> {
     if peer.is_transport_closed() {
-        return Err(failed(server, "is restarting; try again in a moment"));
+        return Err(failed(server, RESTARTING));
     }
-    match timeout(TIME, request).await {
-        Err(_) => Err(failed(server, "did not respond in time")),
-        Ok(Ok(answer)) => Ok(answer),
-        Ok(Err(ServiceError::McpError(error))) => Err(ToolError::new(format!(
-            "The MCP server {server} refused: {}",
-            crate::text::one_line(&error.message, 1000)
-        ))),
-        Ok(Err(ServiceError::TransportClosed | ServiceError::TransportSend(_))) => {
-            Err(failed(server, "is restarting; try again in a moment"))
+    let what = match timeout(TIME, request).await {
+        Ok(Ok(answer)) => return Ok(answer),
+        Ok(Err(ServiceError::McpError(error))) => {
+            return Err(ToolError::new(format!(
+                "The MCP server {server} refused: {}",
+                crate::text::one_line(&error.message, 1000)
+            )));
         }
+        Err(_) => "did not respond in time",
+        Ok(Err(ServiceError::TransportSend(error))) if was_not_sent(&*error.error) => {
+            return Err(failed(server, RESTARTING));
+        }
+        Ok(Err(ServiceError::TransportClosed | ServiceError::TransportSend(_))) => match repeat {
+            Repeat::Safe => RESTARTING,
+            Repeat::Unsafe => "returned no response",
+        },
         Ok(Err(error)) => {
             tracing::debug!(server, %error, "a request to an MCP server failed");
-            let what = "is unavailable or returned an invalid response";
-            Err(failed(server, what))
+            "is unavailable or returned an invalid response"
         }
-    }
+    };
+    let mut failure = failed(server, what);
+    failure.message.push_str(repeat.outcome());
+    Err(failure)
 }
+
+/// Whether an HTTP request failed before there was a connection, so that the server did not receive it.
+fn was_not_sent(error: &(dyn Error + Send + Sync + 'static)) -> bool {
+    matches!(
+        error.downcast_ref(),
+        Some(StreamableHttpError::<reqwest::Error>::Client(error)) if error.is_connect()
+    )
+}
+
+/// Why a server without a connection does not respond.
+pub(super) const RESTARTING: &str = "is restarting; try again in a moment";
 
 pub(super) fn failed(server: &str, what: &str) -> ToolError {
     ToolError::new(format!("The MCP server {server} {what}."))

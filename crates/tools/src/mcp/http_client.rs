@@ -204,6 +204,11 @@ impl StreamableHttpClient for HttpClient {
                 });
                 Ok(StreamableHttpPostResponse::Sse(events.boxed(), session))
             }
+            // A server must answer a request with JSON or a stream (MCP 2025-06-18, "Sending Messages to the Server").
+            // After a 202 or 204, the library would wait for another stream until the time limit.
+            Ok(StreamableHttpPostResponse::Accepted) => {
+                Err(refused("The server sent no response.".to_owned()))
+            }
             other => other,
         }
     }

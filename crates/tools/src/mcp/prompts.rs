@@ -75,7 +75,8 @@ impl Mcp {
             server: server.to_owned(),
             said,
         };
-        let asked = super::ask::ask(server, &peer, peer.get_prompt_once(params));
+        let asking = peer.get_prompt_once(params);
+        let asked = super::ask::ask(server, &peer, asking, super::ask::Repeat::Safe);
         match asked.await {
             Ok(GetPromptResponse::Complete(result)) => {
                 Ok(of_messages(&self.dependencies.files, name, &result.messages).await)

@@ -1,6 +1,6 @@
 //! The tools with which agents list and read a server's resources.
 
-use super::ask::{LIST_TIME, ask, failed};
+use super::ask::{LIST_TIME, RESTARTING, Repeat, ask, failed};
 use super::catalogue::{self, MAX_URI};
 use super::content::Content;
 use super::known_resources::KnownResources;
@@ -87,7 +87,7 @@ impl McpTool {
         arguments: &Map<String, Value>,
     ) -> Result<String, ToolError> {
         if self.peer.is_transport_closed() {
-            return Err(failed(&self.server, "is restarting; try again in a moment"));
+            return Err(failed(&self.server, RESTARTING));
         }
         let listing = timeout(LIST_TIME, catalogue::resources(&self.server, &self.peer));
         let Ok(Ok(all)) = listing.await else {
@@ -107,7 +107,7 @@ impl McpTool {
         let uri = arguments.get("uri").and_then(Value::as_str);
         let params = ReadResourceRequestParams::new(uri.unwrap_or_default());
         let reading = self.peer.read_resource_once(params);
-        match ask(&self.server, &self.peer, reading).await? {
+        match ask(&self.server, &self.peer, reading, Repeat::Safe).await? {
             ReadResourceResponse::Complete(result) => {
                 let mut content = Content::new(&self.reader, &self.remote_name);
                 let text = content.resources(&result.contents).await;

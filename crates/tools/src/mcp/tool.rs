@@ -1,6 +1,6 @@
 //! A server's tool as agents see it.
 
-use super::ask::{TIME, ask, failed};
+use super::ask::{Repeat, TIME, ask, failed};
 use super::content::Content;
 use super::known_resources::KnownResources;
 use super::status::ToolForm;
@@ -89,7 +89,11 @@ impl McpTool {
     ) -> Result<String, ToolError> {
         let params = CallToolRequestParams::new(self.remote_name.clone()).with_arguments(arguments);
         let calling = self.peer.call_tool_once(params);
-        match ask(&self.server, &self.peer, calling).await? {
+        let repeat = match self.hints.read_only_hint {
+            Some(true) => Repeat::Safe,
+            _ => Repeat::Unsafe,
+        };
+        match ask(&self.server, &self.peer, calling, repeat).await? {
             CallToolResponse::Complete(result) => {
                 let mut converted = Content::new(&self.reader, &self.remote_name);
                 let text = converted.answer(&result).await?;

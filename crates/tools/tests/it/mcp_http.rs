@@ -6,6 +6,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, Method, Response, StatusCode, header};
+use axum::middleware::map_response;
 use axum::routing::any;
 use gatehouse_config::McpServer;
 use gatehouse_tools::{McpState, McpStatus, ToolsSettings};
@@ -13,6 +14,8 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
 use url::Url;
 
 #[derive(Clone, Default)]
@@ -80,6 +83,15 @@ async fn answer(
         ),
         "tools/call" => {
             let input = &message["params"]["arguments"];
+            match input["lost"].as_str() {
+                // A proxy answers 502 also when the server has received the request.
+                Some("proxy") => return status(StatusCode::BAD_GATEWAY),
+                Some("accepted") => return status(StatusCode::ACCEPTED),
+                Some("cut") => {
+                    return respond("application/json", "{\"jsonrpc\": \"2.0\", \"id\":");
+                }
+                _ => {}
+            }
             if let Some(mebibytes) = input["mebibytes"].as_u64() {
                 let text = "x".repeat(usize::try_from(mebibytes).unwrap() << 20);
                 let large = reply(json!({"content": [{"type": "text", "text": text}]}));
@@ -116,6 +128,58 @@ async fn until(harness: &Harness, state: McpState) -> McpStatus {
         panic!("{:?}", harness.tools.mcp().status())
     };
     board.unwrap()["far"].clone()
+}
+
+#[tokio::test]
+async fn the_effect_of_a_call_whose_response_is_lost_is_not_known() {
+    let fake = Fake::default();
+    let router = Router::new().route("/mcp", any(answer)).with_state(fake);
+    let url = serve(router).await.join("/mcp").unwrap();
+    let harness = harness(url).await;
+    harness.background();
+    until(&harness, McpState::Connected).await;
+    for lost in ["proxy", "accepted", "cut"] {
+        let refusal = harness.refusal("mcp__far__add", json!({ "lost": lost }));
+        assert_eq!(
+            refusal.await,
+            "The MCP server far returned no response. It is not known whether the call took effect. Check that before \
+             you repeat it.",
+            "{lost}"
+        );
+    }
+    harness.stop().await;
+}
+
+/// Ends the connection, so that the next request needs another one.
+async fn close(mut response: Response<Body>) -> Response<Body> {
+    let value = header::HeaderValue::from_static("close");
+    response.headers_mut().insert(header::CONNECTION, value);
+    response
+}
+
+#[tokio::test]
+async fn a_call_that_was_not_sent_can_be_repeated() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    let router = Router::new().route("/mcp", any(answer));
+    let router = router.layer(map_response(close));
+    let router = router.with_state(Fake::default());
+    let stop = CancellationToken::new();
+    let stopped = stop.clone().cancelled_owned();
+    let serving = axum::serve(listener, router).with_graceful_shutdown(stopped);
+    let harness = harness(Url::parse(&url).unwrap()).await;
+    harness.background();
+    let (served, ()) = tokio::join!(serving.into_future(), async {
+        until(&harness, McpState::Connected).await;
+        stop.cancel();
+    });
+    served.unwrap();
+    let refusal = harness.refusal("mcp__far__add", json!({ "a": 1, "b": 2 }));
+    assert_eq!(
+        refusal.await,
+        "The MCP server far is restarting; try again in a moment."
+    );
+    harness.stop().await;
 }
 
 #[tokio::test]

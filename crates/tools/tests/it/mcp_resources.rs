@@ -94,6 +94,17 @@ async fn contents_are_text_and_images_are_files() {
 }
 
 #[tokio::test]
+async fn a_read_that_the_server_did_not_survive_can_be_repeated() {
+    let (harness, _) = started().await;
+    let died = harness.refusal(READ, json!({ "uri": "file:///logs/die" }));
+    assert_eq!(
+        died.await,
+        "The MCP server py is restarting; try again in a moment."
+    );
+    harness.stop().await;
+}
+
+#[tokio::test]
 async fn the_tools_of_resources_are_trusted_reviewed_and_only_those_of_servers_with_resources() {
     let (harness, status) = started().await;
     let mut tools = status.listed.iter();

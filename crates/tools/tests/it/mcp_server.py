@@ -153,6 +153,8 @@ def read(uri):
         contents = [{"uri": "file:///folder/a", "text": "first"}] + [part(n) for n in range(5)]
     elif uri == "file:///large":
         contents = [{"uri": uri, "text": "x" * 200000}]
+    elif uri == "file:///logs/die":
+        sys.exit(3)
     elif uri.startswith("file:///logs/"):
         contents = [{"uri": uri, "text": "log of " + uri[13:]}]
     else:

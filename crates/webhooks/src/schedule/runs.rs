@@ -8,11 +8,12 @@ use crate::ingest::preview;
 use crate::metrics;
 use crate::trace;
 use crate::webhook::{Snapshot, StoredConfig};
-use gatehouse_domain::{DeliveryStatus, Timestamp};
+use gatehouse_domain::{DeliveryStatus, Timestamp, WebhookId};
 use gatehouse_sources::payload::Payload;
 use gatehouse_sources::summary;
 use gatehouse_store::{NewDelivery, ScheduleRow, StoreError, WebhookRow};
 use serde_json::json;
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -38,6 +39,7 @@ struct Due {
 /// Starts due runs until `stop`.
 pub(crate) async fn serve(inner: Arc<Inner>, stop: CancellationToken) {
     let mut watch = ClockWatch::new(&*inner.clock);
+    let mut stuck = HashSet::new();
     let starts = async {
         loop {
             if watch.was_set_back(&*inner.clock) {
@@ -49,7 +51,7 @@ pub(crate) async fn serve(inner: Arc<Inner>, stop: CancellationToken) {
                     }
                 }
             }
-            let rest = match inner.start_due_runs().await {
+            let rest = match inner.start_due_runs(&mut stuck).await {
                 Ok(rest) => rest,
                 Err(error) => {
                     let error: &dyn std::error::Error = &error;
@@ -79,12 +81,17 @@ impl Webhooks {
 }
 
 impl Inner {
-    /// Starts every due run. Returns the time until the next run is due.
-    async fn start_due_runs(self: &Arc<Self>) -> Result<Duration, StoreError> {
+    /// Starts every due run. Returns the time until the next run is due. `stuck` are the schedules whose runs could not
+    /// be calculated. Their run stays due until the zone is installed, so that it is not lost.
+    async fn start_due_runs(
+        self: &Arc<Self>,
+        stuck: &mut HashSet<WebhookId>,
+    ) -> Result<Duration, StoreError> {
         loop {
             let paused = self.live.paused_schedules();
             // Their runs stay due, and must not fill the page.
-            let limit = PAGE.saturating_add(i64::try_from(paused.len()).unwrap_or(i64::MAX));
+            let waiting = paused.len().saturating_add(stuck.len());
+            let limit = PAGE.saturating_add(i64::try_from(waiting).unwrap_or(i64::MAX));
             let mut schedules = self
                 .store
                 .read(move |conn| Box::pin(async move { conn.list_next_schedules(limit).await }))
@@ -103,7 +110,18 @@ impl Inner {
             for run in due.cloned() {
                 let webhook = run.webhook_id.clone();
                 match self.start_run(run).await {
-                    Ok(is_started) => started |= is_started,
+                    Ok(is_started) => {
+                        started |= is_started;
+                        stuck.remove(&webhook);
+                    }
+                    // The check `schedules` reports it, so one warning is enough.
+                    Err(RunError::NoRuns(error)) => {
+                        if stuck.insert(webhook.clone()) {
+                            // It may have filled the page. The next one is larger.
+                            started = true;
+                            tracing::warn!(%error, %webhook, "a schedule cannot run");
+                        }
+                    }
                     Err(error) => {
                         failed = true;
                         let error: &dyn std::error::Error = &error;

@@ -18,6 +18,7 @@ mod payload_filter;
 mod records;
 mod replay_guard;
 mod requests;
+mod schedule_zones;
 mod schedules;
 mod secrets;
 mod worker;

@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 use std::time::Duration;
 
 /// START is 2026-11-18T11:06:40Z.
-const HOUR: Duration = Duration::from_hours(1);
+pub const HOUR: Duration = Duration::from_hours(1);
 
-fn hourly(mut more: Value) -> Value {
+pub fn hourly(mut more: Value) -> Value {
     let mut members = json!({
         "name": "Hourly", "source_profile": "schedule", "deliver_only": true,
         "prompt_template": "{scheduled_for} {missed}", "schedule": { "cron": "0 * * * *" },
@@ -23,7 +23,7 @@ fn hourly(mut more: Value) -> Value {
     members
 }
 
-async fn advance(harness: &Harness, duration: Duration) {
+pub async fn advance(harness: &Harness, duration: Duration) {
     harness.clock.advance(duration);
     harness.webhooks.schedules_turn().await;
 }
@@ -33,7 +33,7 @@ fn payload_of(row: &DeliveryRow) -> Value {
 }
 
 /// The runs that were stored, oldest first: when they were due, and how many were missed.
-async fn runs(harness: &Harness) -> Vec<(String, u64)> {
+pub async fn runs(harness: &Harness) -> Vec<(String, u64)> {
     let mut rows = rows(harness).await;
     rows.reverse();
     let run = |row: &DeliveryRow| {

@@ -90,10 +90,20 @@ fn show(approval: &Value) {
             "the input contains {hidden} hidden characters, shown as escapes"
         ));
     }
+    if let Some(reason) = reason_of(approval) {
+        warn(reason);
+    }
     note(format!(
         "Without an answer, it expires at {}.",
         field(approval, "expires_at")
     ));
+}
+
+/// Why the call waits, if that is a risk.
+fn reason_of(approval: &Value) -> Option<&'static str> {
+    (field(approval, "reason") == "tainted").then_some(
+        "the agent has read text that anyone could have written; it may have caused this call",
+    )
 }
 
 /// Waits until a call no longer waits. Returns the sentence about its end.
@@ -126,5 +136,16 @@ fn sentence(refusal: &Refusal) -> &'static str {
         Some("denied") => "Denied elsewhere.",
         Some("expired") => "Expired. The call did not run.",
         _ => UNKNOWN_END,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_that_a_stranger_may_have_caused_comes_with_a_warning() {
+        assert!(reason_of(&json!({ "reason": "tainted" })).is_some());
+        assert_eq!(reason_of(&json!({ "reason": "required" })), None);
     }
 }

@@ -28,6 +28,15 @@ fn a_channel_that_receives_nothing_is_named_with_the_reason() {
 }
 
 #[test]
+fn a_schedule_without_its_time_zone_is_named() {
+    assert!(schedules_finding(&[]).ok);
+    let check = schedules_finding(&[("wh_a".to_owned(), "Morning".to_owned())]);
+    assert!(!check.ok);
+    assert!(check.message.ends_with("time zone: Morning."));
+    assert_eq!(check.subjects[0].id, "wh_a");
+}
+
+#[test]
 fn webhooks_without_verification_are_named_and_the_rest_is_counted() {
     let found = |open| OpenWebhooks {
         all: 600,

@@ -17,22 +17,24 @@ const GONE_MS: i64 = 3_600_000;
 /// How often a node stores that it still runs its checks.
 const SEEN_MS: i64 = 10 * 60_000;
 /// Checks whose result differs from node to node.
-const OF_NODE: [&str; 6] = [
+const OF_NODE: [&str; 7] = [
     "disk",
     "clock",
     "certificate",
     "channels",
     "audit_export",
     "profiles",
+    "schedules",
 ];
 /// Checks that are left out when a setting turns their subject off.
-const OPTIONAL: [&str; 6] = [
+const OPTIONAL: [&str; 7] = [
     "certificate",
     "backup",
     "backup_drill",
     "backup_encrypted",
     "audit_export",
     "profiles",
+    "schedules",
 ];
 
 /// The stored state of a failure.

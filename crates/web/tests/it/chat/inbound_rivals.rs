@@ -1,6 +1,6 @@
-//! Other programs that read the messages of the same bot.
+//! Other programs and channels that read the messages of the same bot.
 
-use super::inbound::inbound_error;
+use super::inbound::{approve, code_of, inbound_error};
 use super::slack_server::Slack;
 use super::telegram::{TOKEN, Telegram};
 use crate::steps::light_owner;
@@ -42,6 +42,44 @@ async fn a_program_that_asks_telegram_for_the_same_messages_is_reported() {
         message.starts_with("The channel telegram: Another program"),
         "{message}"
     );
+}
+
+#[tokio::test]
+async fn of_two_channels_for_one_bot_the_older_one_receives() {
+    let (_server, owner) = light_owner(Options::default()).await;
+    let telegram = Telegram::start().await;
+    let fields = json!({ "bot_token": TOKEN, "base_url": telegram.url(), "inbound": true });
+    create(&owner, "telegram", fields.clone()).await;
+    create(&owner, "telegram", fields).await;
+    let why = "The channel Bot already receives these messages.";
+    inbound_error(&owner, "telegram-2", why).await;
+    telegram.write(7, json!({ "text": "hello?" }));
+    let told = telegram.wait_for(1).await;
+    let paired = approve(&owner, &code_of(told["text"].as_str().unwrap()), false).await;
+    assert_eq!(paired["account"], "telegram");
+
+    let off = json!({ "id": "telegram", "fields": { "inbound": false } });
+    owner.rpc("channels.update", off).await.unwrap();
+    telegram.closed().await;
+    // A change of the other channel ends its wait.
+    let renamed = json!({ "id": "telegram-2", "label": "Other" });
+    owner.rpc("channels.update", renamed).await.unwrap();
+    telegram.write(7, json!({ "text": "hello again?" }));
+    let told = telegram.wait_for(2).await;
+    let paired = approve(&owner, &code_of(told["text"].as_str().unwrap()), false).await;
+    assert_eq!(paired["account"], "telegram-2");
+}
+
+#[tokio::test]
+async fn of_two_channels_for_one_slack_app_the_older_one_receives_even_if_the_workspaces_differ() {
+    let (_server, owner) = light_owner(Options::default()).await;
+    let slack = Slack::start().await;
+    create(&owner, "slack", slack.fields()).await;
+    let mut other = slack.fields();
+    other["bot_token"] = json!("xoxb-2-secret");
+    create(&owner, "slack", other).await;
+    let why = "The channel Bot already receives these messages.";
+    inbound_error(&owner, "slack-2", why).await;
 }
 
 #[tokio::test]

@@ -27,6 +27,7 @@ mod inbound_pictures;
 mod inbound_quotes;
 mod inbound_rivals;
 mod inbound_slack;
+mod inbound_stops;
 mod inbound_voices;
 mod matrix_server;
 mod mcp;

@@ -149,6 +149,13 @@ export const CHECKS: Record<string, Texts> = {
     hint: m.about_check_hint_received_messages,
     whole: ['good'],
   },
+  schedules: {
+    name: m.about_check_name_schedules,
+    good: m.about_check_good_schedules,
+    bad: m.about_check_bad_schedules,
+    hint: m.about_check_hint_schedules,
+    whole: ['good'],
+  },
   senders: {
     name: m.about_check_name_senders,
     good: m.about_check_good_senders,

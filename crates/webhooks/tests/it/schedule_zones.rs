@@ -1,0 +1,40 @@
+//! Schedules whose time zone this machine does not have.
+
+use crate::requests::create;
+use crate::schedules::{HOUR, advance, hourly, runs};
+use crate::worker::harness::{Harness, everywhere};
+use gatehouse_store::testing::run_sql;
+use serde_json::json;
+
+fn zone_becomes(from: &str, to: &str) -> String {
+    format!("UPDATE webhooks SET config = replace(config, '{from}', '{to}')")
+}
+
+#[tokio::test]
+async fn a_schedule_without_its_zone_is_reported_and_runs_once_the_zone_is_there() {
+    everywhere(async |database, model| {
+        let harness = Harness::open(&database, &model).await;
+        let berlin = json!({ "schedule": { "cron": "0 * * * *", "timezone": "Europe/Berlin" } });
+        let made = create(&harness, hourly(berlin)).await;
+        create(&harness, hourly(json!({}))).await;
+        assert!(harness.webhooks.without_zone().await.unwrap().is_empty());
+        let gone = zone_becomes("Europe/Berlin", "Europe/Nowhere");
+        run_sql(&database.location, &gone).await;
+        harness.webhooks.reload().await.unwrap();
+        let named = (made.webhook.id.to_string(), "Hourly".to_owned());
+        assert_eq!(harness.webhooks.without_zone().await.unwrap(), [named]);
+        harness.work();
+        advance(&harness, HOUR).await;
+        let run = ("2026-11-18T12:00:00.000Z".to_owned(), 1);
+        assert_eq!(runs(&harness).await, std::slice::from_ref(&run));
+
+        let back = zone_becomes("Europe/Nowhere", "Europe/Berlin");
+        run_sql(&database.location, &back).await;
+        harness.webhooks.reload().await.unwrap();
+        harness.webhooks.schedules_turn().await;
+        assert_eq!(runs(&harness).await, [run.clone(), run]);
+        assert!(harness.webhooks.without_zone().await.unwrap().is_empty());
+        harness.stop().await;
+    })
+    .await;
+}
