@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Timeout for stopping: a server first waits up to 30 seconds (`server.drain_seconds`) for a send to a receiver that
 /// never responds.
-const PATIENCE_AT_STOP: Duration = Duration::from_secs(60);
+const PATIENCE_AT_STOP: Duration = Duration::from_mins(1);
 /// Timeout for starting, which includes the migration of a large database.
 const PATIENCE_AT_START: Duration = Duration::from_mins(5);
 /// The environment variable that names the log file of all servers.

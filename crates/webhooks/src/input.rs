@@ -12,7 +12,7 @@ pub use patch::Patch;
 use crate::rules::OnLimit;
 use crate::schedule::ScheduleInput;
 use crate::webhook::{SessionMode, StoredConfig, TemplateFormat};
-use checks::{Checked, invalid, tool_policy};
+use checks::{Checked, invalid};
 use gatehouse_domain::Cidr;
 use gatehouse_sources::AuthMode;
 use gatehouse_sources::ReplayGuard;

@@ -1,7 +1,6 @@
 //! Tests of the parent module.
 
 use super::list::excerpt;
-use super::*;
 
 #[test]
 fn an_excerpt_is_one_line_around_the_match() {

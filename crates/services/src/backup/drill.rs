@@ -299,7 +299,7 @@ impl Services {
                 Ok::<_, StoreError>(state.succeeded)
             })
         });
-        show_success(store.await?);
+        super::show_time(SUCCEEDED, store.await?);
         Ok(())
     }
 

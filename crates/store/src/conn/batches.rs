@@ -3,7 +3,7 @@
 use super::{Conn, Raw};
 use crate::postgres::{self, Each};
 use crate::postgres_answers::Answer;
-use crate::sql::{FromRow, Query, Row, Value, query};
+use crate::sql::{FromRow, Query, Row, Value};
 use crate::take::{FoundTwo, TakeFirst, TakeRow, TakeRowOf};
 use crate::{StoreError, fault, sqlite};
 

@@ -1,6 +1,6 @@
 //! The permits of one limit that this process holds.
 
-use super::{EXPIRY_MS, MOST, Moment, PART, REFUSED_MS, RateRefused, SOON_MS, wait_ms};
+use super::{EXPIRY_MS, MOST, Moment, PART, REFUSED_MS, RateRefused, SOON_MS};
 use crate::rate_permits::RateLease;
 use gatehouse_domain::Timestamp;
 use std::sync::Arc;

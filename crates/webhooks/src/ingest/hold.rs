@@ -19,7 +19,6 @@ use gatehouse_sources::event;
 use gatehouse_sources::payload::Payload;
 use gatehouse_store::{HeldDelivery, HoldLimit, NewDelivery, StoreError};
 use http::{HeaderMap, HeaderName, HeaderValue};
-pub(crate) use release::ReleaseError;
 use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

@@ -134,7 +134,7 @@ async fn a_node_that_is_cut_off_from_its_database_neither_answers_nor_transcribe
     while let Ok(Ok(received)) = tokio::time::timeout(pause, talking.socket.receive()).await {
         match received {
             Received::Json(server_message) => {
-                assert_eq!(server_message["type"], "error", "{server_message}")
+                assert_eq!(server_message["type"], "error", "{server_message}");
             }
             Received::Bytes(_) => panic!("the answer continues"),
         }
