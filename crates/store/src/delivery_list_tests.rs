@@ -1,8 +1,8 @@
 //! Checks which indexes lists of deliveries use.
 
 use super::*;
-use crate::delivery_counts::first_id_at;
 use crate::Store;
+use crate::delivery_counts::first_id_at;
 use crate::testing::{databases, run_sql};
 use gatehouse_domain::{DeliveryId, ManualClock, SeededRandom};
 

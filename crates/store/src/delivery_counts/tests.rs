@@ -1,7 +1,6 @@
 //! Tests of the parent module.
 
 use super::lists::{OPEN, of_webhook};
-use super::*;
 use crate::plan::plan_of;
 use crate::testing::sqlite;
 
