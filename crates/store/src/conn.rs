@@ -8,7 +8,7 @@ use crate::delivery_counts::Ended;
 use crate::dialect::Engine;
 use crate::pipeline::Pipeline;
 use crate::postgres_answers::Answer;
-use crate::sql::{Query, Value, query};
+use crate::sql::{Query, Value};
 use crate::{StoreError, fault, postgres, sqlite};
 use deadpool_postgres::Object;
 use std::time::Duration;

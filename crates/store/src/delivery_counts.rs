@@ -5,7 +5,7 @@
 mod lists;
 
 use crate::delivery_durations::{self, Durations};
-use crate::sql::{Value, columns, query};
+use crate::sql::{Value, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::{DeliveryStatus, Timestamp};
 pub use lists::{DeliveryCount, OpenCount, WebhookDay};

@@ -3,7 +3,7 @@
 mod causes;
 mod open_error;
 
-use causes::{LockTimeout, OutdatedStatement, is_outdated_statement};
+use causes::{LockTimeout, OutdatedStatement};
 use gatehouse_domain::{ErrorCode, Problem};
 pub use open_error::OpenError;
 use rusqlite::ffi;

@@ -60,7 +60,7 @@ pub(super) struct LockTimeout(pub(super) String);
 
 /// Whether the server refused a prepared statement because the columns of its result have changed, or because it no
 /// longer has the statement. The message is in the server's language; the name of its routine is not.
-pub(super) fn is_outdated_statement(refusal: &DbError) -> bool {
+fn is_outdated_statement(refusal: &DbError) -> bool {
     match refusal.code().code() {
         "0A000" => refusal.routine() == Some("RevalidateCachedQuery"),
         code => code == "26000",

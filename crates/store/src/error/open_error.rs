@@ -2,7 +2,6 @@
 
 use super::StoreError;
 use crate::dialect::Engine;
-use std::error::Error;
 
 /// Why the database could not be opened.
 #[derive(Debug, thiserror::Error)]

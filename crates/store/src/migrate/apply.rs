@@ -1,6 +1,6 @@
 //! Application of migrations, each in its own transaction.
 
-use super::{Applied, LOCK_PAUSE, NOTE, NOTE_WRITERS, checksum, version};
+use super::{Applied, LOCK_PAUSE, NOTE, NOTE_WRITERS, checksum};
 use crate::compatibility::Writers;
 use crate::dialect::Engine;
 use crate::migrations::Migration;

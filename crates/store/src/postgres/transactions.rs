@@ -1,8 +1,6 @@
 //! Transactions, and the outcome of one whose commit was not acknowledged.
 
 use crate::StoreError;
-use crate::postgres_answers::answers;
-use crate::sql::Row;
 use deadpool_postgres::Object;
 use tokio_postgres::SimpleQueryMessage;
 
