@@ -18,7 +18,7 @@ use crate::media::Media;
 use crate::receive::{ReceiveError, Received};
 use crate::vendor::Limits;
 use crate::vendor_apis::telegram::{BASE_URL, number_or_text};
-use api::{call, id_of, own_bot, updates};
+use api::{call, id_of, own_bot};
 use futures_util::future::BoxFuture;
 use serde::Deserialize;
 use serde_json::{Value, json};
