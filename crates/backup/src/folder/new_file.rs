@@ -15,7 +15,7 @@ use tempfile::NamedTempFile;
 /// Dropping it deletes it.
 #[derive(Debug)]
 pub struct NewFile {
-    file: NamedTempFile,
+    pub(super) file: NamedTempFile,
     path: PathBuf,
     /// Whether it gets a number if its name is taken.
     is_numbered: bool,

@@ -1,4 +1,4 @@
-//! The renewal of leases, and the return of those that expire.
+//! Idle pools: they are dropped, and their unused permits are returned.
 
 use super::pool::Unused;
 use super::{EXPIRY_MS, RETURNED_AT_ONCE, RateKey, RateLeases};

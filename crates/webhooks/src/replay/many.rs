@@ -16,7 +16,6 @@ pub const MAX_REPLAYED: u32 = 10_000;
 
 /// Maximum number of deliveries per write, and the approximate limit of their payloads in bytes.
 const PIECE: u32 = 64;
-
 const PIECE_BYTES: usize = 8 * 1024 * 1024;
 
 /// Which deliveries to replay.
