@@ -14,7 +14,7 @@ use crate::rules::OnLimit;
 use crate::schedule::ScheduleInput;
 use crate::webhook::{SessionMode, StoredConfig, TemplateFormat};
 pub use auth::AuthInput;
-use checks::{Checked, invalid, tool_policy};
+use checks::{Checked, invalid};
 use gatehouse_domain::Cidr;
 use gatehouse_sources::AuthMode;
 use gatehouse_sources::ReplayGuard;

@@ -7,7 +7,7 @@ use crate::error::WebhooksError;
 use gatehouse_domain::visible;
 use gatehouse_sources::profile;
 use http::HeaderName;
-pub(super) use nested::{deliver_extra, entries, events, json_body, tool_policy};
+pub(super) use nested::{deliver_extra, events, json_body, tool_policy};
 
 /// Maximum length of a name, in characters, as are the other text limits.
 const MAX_NAME: usize = 200;

@@ -33,11 +33,7 @@ fn patched<T: Serialize>(said: &Value, before: &T, cleared: Option<&Value>) -> V
     Value::Object(after)
 }
 
-pub(in super::super) fn entries(
-    field: &'static str,
-    list: &[String],
-    is_event: bool,
-) -> Checked<()> {
+fn entries(field: &'static str, list: &[String], is_event: bool) -> Checked<()> {
     if list.len() > MAX_ENTRIES {
         return invalid(field, format!("at most {MAX_ENTRIES} entries in a list"));
     }
