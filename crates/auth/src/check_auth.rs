@@ -2,32 +2,25 @@
 //! rows follow the order of the specification's table. A known credential costs no database read. A
 //! store failure is an error and never admits a caller.
 
+mod look_up;
+
 use crate::client_address::Client;
 use crate::cookie::SessionCookies;
 use crate::devices::live::{DevicePresence, LiveDevice};
 use crate::identity::{AuthIdentity, Decision, Subject};
-use crate::live_credential::{
-    KEY_PREFIX, Live, LiveKey, LiveSession, TOKEN_PREFIX, TokenHash, hash_of, to_hex,
-};
-use crate::live_map::LiveMap;
+use crate::live_credential::{KEY_PREFIX, Live, LiveKey, TOKEN_PREFIX, hash_of};
 use crate::locality::Locality;
-use crate::state::{Auth, AuthFacts, BoxFuture, Settled};
+use crate::state::{Auth, AuthFacts, Settled};
 use crate::throttle::ThrottleClass;
 use gatehouse_config::DisabledScope;
 use gatehouse_domain::Timestamp;
-use gatehouse_store::{Conn, StoreError};
+use gatehouse_store::StoreError;
 use std::sync::Arc;
 
 /// Length of a session's cookie value: 32 bytes in base64url.
 pub(crate) const SESSION_CHARS: usize = 43;
 /// Length of an API key: the prefix and 32 bytes in base64url.
 const KEY_CHARS: usize = KEY_PREFIX.len() + SESSION_CHARS;
-/// Maximum number of reads without the lock. The read after them holds it.
-const TRIES: usize = 3;
-
-/// Reads the record with this hash, in hex.
-type ReadRecord<T> =
-    for<'c> fn(&'c mut Conn, String) -> BoxFuture<'c, Result<Option<T>, StoreError>>;
 
 /// The parts of a request that the decision depends on.
 #[derive(Clone, Copy)]
@@ -151,82 +144,5 @@ impl Auth {
             device.touch(now);
         }
         Ok(live)
-    }
-
-    /// Whether a credential that memory cannot confirm may cost a database read. Requests without a
-    /// rate limit, such as those for a page, have one for these reads: [`ThrottleClass::LookUp`].
-    pub(crate) fn may_look<T: Live>(&self, map: &LiveMap<T>, input: &CheckInput<'_>) -> bool {
-        if self.misses_are_final(map.is_complete()) {
-            return false;
-        }
-        let Some(class) = input.class else {
-            let throttle = &self.0.throttle;
-            return throttle.admit(ThrottleClass::LookUp, input.client).is_ok();
-        };
-        self.would_refuse(class, input.client).is_none()
-    }
-
-    pub(crate) async fn look_up_session(
-        &self,
-        hash: TokenHash,
-    ) -> Result<Option<Arc<LiveSession>>, StoreError> {
-        self.look_up(&self.0.sessions, hash, |conn, hex| {
-            Box::pin(async move {
-                let row = conn.find_auth_session(&hex).await?;
-                row.as_ref().map(LiveSession::from_row).transpose()
-            })
-        })
-        .await
-    }
-
-    async fn look_up_key(&self, hash: TokenHash) -> Result<Option<Arc<LiveKey>>, StoreError> {
-        self.look_up(&self.0.keys, hash, |conn, hex| {
-            Box::pin(async move {
-                let row = conn.find_api_key(&hex).await?;
-                row.as_ref().map(LiveKey::from_row).transpose()
-            })
-        })
-        .await
-    }
-
-    async fn look_up_device(&self, hash: TokenHash) -> Result<Option<Arc<LiveDevice>>, StoreError> {
-        self.look_up(&self.0.devices, hash, |conn, hex| {
-            Box::pin(async move {
-                let row = conn.find_device(&hex).await?;
-                row.as_ref().map(LiveDevice::from_row).transpose()
-            })
-        })
-        .await
-    }
-
-    /// Reads one record and caches it, unless something was revoked between the read and the
-    /// insert.
-    async fn look_up<T: Live + Send + Sync + 'static>(
-        &self,
-        map: &LiveMap<T>,
-        hash: TokenHash,
-        read: ReadRecord<T>,
-    ) -> Result<Option<Arc<T>>, StoreError> {
-        let mut turn = None;
-        for round in 0..=TRIES {
-            if round == TRIES {
-                // Nothing is revoked while this lock is held.
-                turn = Some(self.0.changing.lock().await);
-            }
-            let epoch = map.epoch();
-            let hex = to_hex(&hash);
-            let Some(record) = self.0.store.read(move |conn| read(conn, hex)).await? else {
-                if map.find(&hash).is_some() {
-                    map.end_where(|record| *record.hash() == hash);
-                    self.0.announce(&[]);
-                }
-                return Ok(None);
-            };
-            if let Some(live) = map.insert_at(epoch, record) {
-                return Ok(Some(live));
-            }
-        }
-        drop(turn);
-        Ok(None)
     }
 }

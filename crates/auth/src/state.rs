@@ -2,6 +2,8 @@
 //! the database: it commits first and then applies the change to memory in commit order, even if
 //! the caller has gone. A revoked credential must not stay valid because a client disconnected.
 
+mod facts;
+
 use crate::audit::failures::FailureLog;
 use crate::change_feed::feed::Feed;
 use crate::devices::live::LiveDevice;
@@ -15,10 +17,11 @@ use crate::shared_read::SharedRead;
 use crate::throttle::{Bucket, Throttle};
 use crate::wrong_passwords::{Credential, WrongPasswords};
 use arc_swap::ArcSwap;
+pub(crate) use facts::Settled;
+pub use facts::{AuthFacts, is_setup_complete};
 use gatehouse_domain::{Clock, Random, Timestamp};
 use gatehouse_secrets::Secrets;
-use gatehouse_store::{Conn, SharedCounts, Store, StoreError, SweepClock, inherit};
-use serde_json::Value;
+use gatehouse_store::{Conn, SharedCounts, Store, SweepClock, inherit};
 use sha2::{Digest, Sha256};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -46,55 +49,6 @@ pub(crate) type PasswordMark = [u8; 32];
 
 pub(crate) fn password_mark(stored: &str) -> PasswordMark {
     Sha256::digest(stored.as_bytes()).into()
-}
-
-/// The public facts about the authentication state.
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "independent facts, as the status reports them"
-)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct AuthFacts {
-    /// Whether a password or a passkey is stored.
-    pub setup_complete: bool,
-    pub has_password: bool,
-    pub has_passkeys: bool,
-    /// Whether row 1 applies.
-    pub auth_disabled: bool,
-}
-
-/// The authentication state as read in one transaction.
-#[derive(Clone)]
-pub(crate) struct Settled {
-    pub(crate) facts: AuthFacts,
-    /// Identifies the current password.
-    pub(crate) password_mark: Option<PasswordMark>,
-    setup_code: Option<String>,
-}
-
-impl Settled {
-    /// Reads the state. In a transaction that changed something, this is the last step.
-    pub(crate) async fn read(conn: &mut Conn) -> Result<Self, StoreError> {
-        let password = conn.find_password_hash().await?;
-        let has_passkeys = conn.count_passkeys().await? > 0;
-        let auth_disabled = conn.find_setting(AUTH_DISABLED).await? == Some(Value::Bool(true));
-        let code = conn.find_setup_code().await?;
-        Ok(Self {
-            facts: AuthFacts {
-                setup_complete: password.is_some() || has_passkeys,
-                has_password: password.is_some(),
-                has_passkeys,
-                auth_disabled,
-            },
-            password_mark: password.as_deref().map(password_mark),
-            setup_code: code.map(|row| row.code),
-        })
-    }
-}
-
-/// Whether setup is complete according to the database, for a command that opens nothing else.
-pub async fn is_setup_complete(conn: &mut Conn) -> Result<bool, StoreError> {
-    Ok(Settled::read(conn).await?.facts.setup_complete)
 }
 
 /// The handle of this crate. Cheap to clone.

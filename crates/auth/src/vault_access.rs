@@ -1,27 +1,19 @@
 //! The vault's endpoints: required scope, recent confirmation and wrong-password limit. The crate
 //! `secrets` implements the operations.
 
+mod passwords;
+
 use crate::api::{
     EmptyRequest, VaultAnswer, VaultDisableAnswer, VaultDisableReport, VaultOptionalPassword,
     VaultPassword, VaultRecovery, VaultRecoveryKeyAnswer, VaultStatusAnswer,
 };
-use crate::audit::kinds;
 use crate::error::AuthError;
-use crate::request_context::{Caller, RequestContext};
+use crate::request_context::Caller;
 use crate::state::Auth;
-use gatehouse_domain::{Actor, Scope};
-use gatehouse_secrets::{Secrets, Status, VaultError};
+use gatehouse_domain::Scope;
+use gatehouse_secrets::Status;
+use passwords::Sent;
 use secrecy::{ExposeSecret, SecretString};
-
-/// The proof of identity in a vault request.
-enum Sent {
-    /// No password.
-    Nothing,
-    /// The login password, already verified.
-    Login,
-    /// The vault's password. It may differ from the login password.
-    Vault(SecretString),
-}
 
 impl Auth {
     /// `GET /api/auth/vault/status`.
@@ -29,93 +21,6 @@ impl Auth {
         VaultStatusAnswer {
             status: self.0.secrets.status().as_str().to_owned(),
         }
-    }
-
-    /// Runs a vault operation to completion. A wrong password or key counts against the credential
-    /// and is recorded in the audit log; the login password counts as a confirmation.
-    async fn with_vault<T, F, W>(
-        &self,
-        context: &RequestContext,
-        sent: Sent,
-        work: W,
-    ) -> Result<T, AuthError>
-    where
-        T: Send + 'static,
-        F: Future<Output = Result<T, VaultError>> + Send + 'static,
-        W: FnOnce(Secrets, Actor) -> F,
-    {
-        let tried = self.begin_try(context).await?;
-        let work = work(self.0.secrets.clone(), context.actor());
-        let work = self.durable(async move { Ok(work.await?) });
-        // Both hash the password, which takes long, so they run at the same time.
-        let (outcome, is_login) = tokio::join!(work, self.is_login_password(context, &sent));
-        match outcome {
-            Err(AuthError::Vault(VaultError::BadKey)) => Err(self.bad_key(context).await),
-            outcome => {
-                if let Some(tried) = tried {
-                    tried.give_back();
-                }
-                let value = outcome?;
-                // The result may contain a key that is returned only once: nothing may fail after
-                // it.
-                let confirmed = match is_login {
-                    Ok(true) => self.renew_confirmation(context).await.map(drop),
-                    Ok(false) => Ok(()),
-                    Err(error) => Err(error),
-                };
-                if let Err(error) = confirmed {
-                    tracing::warn!(%error, "a confirmation was not recorded");
-                }
-                Ok(value)
-            }
-        }
-    }
-
-    /// Whether the request contains the login password, which counts as a confirmation. The vault's
-    /// password may differ, after a reset or after a change while the vault was sealed; it then
-    /// unlocks the vault but confirms nothing. Only a session can be confirmed.
-    async fn is_login_password(
-        &self,
-        context: &RequestContext,
-        sent: &Sent,
-    ) -> Result<bool, AuthError> {
-        if context.identity()?.as_session().is_none() {
-            return Ok(false);
-        }
-        match sent {
-            Sent::Nothing => Ok(false),
-            Sent::Login => Ok(true),
-            Sent::Vault(password) => {
-                let verified = self.verify_password(context.client.key, password).await?;
-                Ok(verified.is_some())
-            }
-        }
-    }
-
-    async fn must_be_login_password(
-        &self,
-        context: &RequestContext,
-        password: &SecretString,
-    ) -> Result<(), AuthError> {
-        if self.check_password(context, password).await?.is_some() {
-            return Ok(());
-        }
-        self.note_failure(kinds::VAULT_KEY_REFUSED, &context.actor())
-            .await;
-        Err(AuthError::VaultBadKey)
-    }
-
-    async fn has_vault_record(&self) -> Result<bool, AuthError> {
-        let read = self.0.store.read(|conn| {
-            Box::pin(async move { Ok::<_, AuthError>(conn.find_vault().await?.is_some()) })
-        });
-        read.await
-    }
-
-    async fn bad_key(&self, context: &RequestContext) -> AuthError {
-        self.note_failure(kinds::VAULT_KEY_REFUSED, &context.actor())
-            .await;
-        AuthError::VaultBadKey
     }
 
     /// `POST /api/auth/vault/initialize`. Accepts only the current login password.

@@ -1,7 +1,10 @@
 //! Makes a backup.
 
+mod sink;
+
 use crate::BackupError;
-use crate::age::{self, Encryptor, FileKey, Recipient};
+use crate::age;
+use crate::age::{FileKey, Recipient};
 use crate::archive::{FORMAT, Manifest, Mark, TableEntry, encode_line, encode_row};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -11,6 +14,7 @@ use flate2::write::GzEncoder;
 use gatehouse_domain::{Random, Timestamp};
 use gatehouse_store::{Location, Snapshot, Table};
 use sha2::{Digest, Sha256};
+use sink::{Counted, Sink};
 use std::ffi::OsStr;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -42,48 +46,6 @@ pub struct Created {
     pub sha256: String,
     /// The key of the file, if it is encrypted. It decrypts the file without the key of its recipient.
     pub key: Option<FileKey>,
-}
-
-/// The destination of the compressed lines.
-enum Sink<W: Write> {
-    Plain(W),
-    Encrypted(Encryptor<W>),
-}
-
-impl<W: Write> Write for Sink<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Self::Plain(to) => to.write(bytes),
-            Self::Encrypted(to) => to.write(bytes),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Self::Plain(to) => to.flush(),
-            Self::Encrypted(to) => to.flush(),
-        }
-    }
-}
-
-/// Counts what is written and calculates its checksum.
-struct Counted<W> {
-    to: W,
-    bytes: u64,
-    hash: Sha256,
-}
-
-impl<W: Write> Write for Counted<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.to.write(bytes)?;
-        self.bytes += written as u64;
-        self.hash.update(bytes.get(..written).unwrap_or_default());
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.to.flush()
-    }
 }
 
 /// Writes a backup, encrypted if there is a recipient. `progress` gets the number of rows written and the total.

@@ -1,5 +1,7 @@
 //! Reads a backup, and writes it into an empty database.
 
+mod lines;
+
 use crate::BackupError;
 use crate::age::{self, Identity};
 use crate::archive::{FORMAT, Manifest, Mark, TableEntry, decode_row};
@@ -8,14 +10,11 @@ use base64::engine::general_purpose::STANDARD;
 use data_encoding::HEXLOWER;
 use flate2::bufread::GzDecoder;
 use gatehouse_store::{Cell, Import, Location};
+use lines::{damaged, is_file_name, parse_mark, read_line};
 use sha2::{Digest, Sha256};
-use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read};
-use std::path::Path;
 use zeroize::Zeroizing;
 
-/// Maximum length of a line: the largest row is a recording as base64.
-const LINE_BYTES: u64 = 256 << 20;
 /// Rows are inserted in groups of this size, in bytes of their lines, or of [`GROUP_ROWS`] rows.
 const GROUP_BYTES: usize = 8 << 20;
 const GROUP_ROWS: usize = 1_000;
@@ -214,37 +213,6 @@ impl Archive<'_> {
             }
         }
     }
-}
-
-/// Whether a relative path is a file name, or a directory name and a file name. Such a path cannot leave the directory
-/// that it is joined to.
-fn is_file_name(name: &str) -> bool {
-    let is_one = |name: &str| Path::new(name).file_name() == Some(OsStr::new(name));
-    match name.split_once('/') {
-        Some((directory, file)) => is_one(directory) && is_one(file),
-        None => is_one(name),
-    }
-}
-
-fn damaged(what: &str) -> BackupError {
-    BackupError::Damaged(what.to_owned())
-}
-
-fn parse_mark(line: &[u8]) -> Result<Mark, BackupError> {
-    serde_json::from_slice(line).map_err(|_| damaged("a line has an unknown form"))
-}
-
-/// Reads a line with its line break.
-fn read_line(lines: &mut impl BufRead) -> Result<Vec<u8>, BackupError> {
-    let mut line = Vec::new();
-    lines
-        .take(LINE_BYTES)
-        .read_until(b'\n', &mut line)
-        .map_err(BackupError::of_reading)?;
-    if line.last() != Some(&b'\n') {
-        return Err(BackupError::Incomplete);
-    }
-    Ok(line)
 }
 
 #[cfg(test)]

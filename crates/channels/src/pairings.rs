@@ -1,16 +1,16 @@
 //! People who may write to an agent through a channel. A person who writes first gets a code, at most once an hour;
 //! the owner approves the code.
 
+mod ask;
+
 use crate::error::ChannelsError;
-use crate::handle::{Channels, Inner};
-use crate::receive::ReceivedMessage;
+use crate::handle::Channels;
 use crate::session_keys::withdraw_allowed;
-use gatehouse_domain::id::PairingId;
-use gatehouse_domain::{Actor, Random, Timestamp};
-use gatehouse_store::{AuditEntry, ChannelPairingRow, Conn, StoreError};
+pub use ask::PairingRequest;
+use gatehouse_domain::{Actor, Timestamp};
+use gatehouse_store::{ChannelPairingRow, StoreError};
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -64,18 +64,6 @@ impl From<ChannelPairingRow> for Pairing {
     }
 }
 
-/// A code to send to the person who gets it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PairingRequest {
-    /// The vendor's ID of the person.
-    pub person: String,
-    pub chat: String,
-    pub thread: Option<String>,
-    pub code: String,
-    /// A sentence that follows the code.
-    pub note: Option<&'static str>,
-}
-
 fn is_expired(row: &ChannelPairingRow, now: Timestamp) -> bool {
     row.approved_at.is_none() && row.asked_at.after(VALID) <= now
 }
@@ -83,16 +71,6 @@ fn is_expired(row: &ChannelPairingRow, now: Timestamp) -> bool {
 /// Whether a person who is not paired may get a code now.
 pub(crate) fn may_ask(row: Option<&ChannelPairingRow>, now: Timestamp) -> bool {
     row.is_none_or(|row| is_expired(row, now))
-}
-
-fn new_code(random: &dyn Random) -> String {
-    let bound = u32::try_from(ALPHABET.len()).unwrap_or(1);
-    let letter = || {
-        let place = usize::try_from(random.below(bound)).unwrap_or_default();
-        char::from(ALPHABET.get(place).copied().unwrap_or(b'A'))
-    };
-    let half = || (0..HALF).map(|_| letter()).collect::<String>();
-    format!("{}-{}", half(), half())
 }
 
 /// Returns a code as it is stored, however it was typed.
@@ -103,74 +81,6 @@ fn normalize(code: &str) -> String {
         code.insert(HALF, '-');
     }
     code
-}
-
-impl Inner {
-    /// Stores that a person asks to be paired. Returns the code to send, if the person may get one.
-    pub(crate) async fn ask_to_pair(
-        &self,
-        conn: &mut Conn,
-        account_id: &str,
-        before: Option<ChannelPairingRow>,
-        message: ReceivedMessage,
-    ) -> Result<Option<PairingRequest>, StoreError> {
-        let now = self.clock.now();
-        if message.is_group || !may_ask(before.as_ref(), now) {
-            return Ok(None);
-        }
-        let last = i64::try_from(VALID.as_millis()).unwrap_or(i64::MAX);
-        let last = Timestamp::from_millis(now.as_millis().saturating_sub(last));
-        conn.delete_expired_pairings(account_id, last).await?;
-        if conn.count_waiting_pairings(account_id).await? >= MAX_WAITING {
-            return Ok(None);
-        }
-        let code = new_code(&*self.random);
-        let row = ChannelPairingRow {
-            id: PairingId::generate(&*self.clock, &*self.random).to_string(),
-            account_id: account_id.to_owned(),
-            person: message.person.clone(),
-            name: message.name,
-            code: Some(code.clone()),
-            trusted: false,
-            asked_at: now,
-            approved_at: None,
-        };
-        conn.update_channel_pairing(&row).await?;
-        conn.insert_change(CHANGED, now).await?;
-        Ok(Some(PairingRequest {
-            person: message.person,
-            chat: message.chat,
-            thread: message.thread,
-            code,
-            note: message.code_note,
-        }))
-    }
-
-    /// Records a change of a pairing.
-    async fn note_pairing(
-        &self,
-        conn: &mut Conn,
-        kind: &str,
-        actor: &Actor,
-        row: &ChannelPairingRow,
-    ) -> Result<(), ChannelsError> {
-        let detail = json!({
-            "id": row.id,
-            "account": row.account_id,
-            "person": row.person,
-            "name": row.name,
-            "trusted": row.trusted,
-        });
-        let entry = AuditEntry {
-            kind,
-            actor,
-            detail,
-        };
-        let now = self.clock.now();
-        conn.append_audit(&entry, now, &*self.random).await?;
-        conn.insert_change("channels", now).await?;
-        Ok(())
-    }
 }
 
 impl Channels {

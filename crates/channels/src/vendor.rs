@@ -2,13 +2,15 @@
 //! URL, which may hold a token; only recognized values are returned. The text of a response to a message is only in
 //! [`crate::response`].
 
+mod response_json;
+
 use crate::error::Failure;
 use bytes::Bytes;
 use gatehouse_domain::{Clock, Timestamp};
 use gatehouse_outbound::{AddressSource, Outbound, OutboundError, read_capped};
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 use reqwest::{RequestBuilder, StatusCode};
-use serde_json::Value;
+pub(crate) use response_json::ResponseJson;
 use std::time::Duration;
 use url::Url;
 
@@ -170,40 +172,6 @@ impl Answer {
         }
         let date = jiff::fmt::rfc2822::parse(text).ok()?.timestamp();
         Some(self.at.until(Timestamp::from_millis(date.as_millisecond())))
-    }
-}
-
-/// The JSON of a response, accessed with JSON pointers such as `/parameters/retry_after`.
-pub(crate) struct ResponseJson(Value);
-
-impl ResponseJson {
-    /// Returns a string; empty if absent.
-    pub(crate) fn text(&self, at: &str) -> &str {
-        self.0
-            .pointer(at)
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-    }
-
-    /// Returns whether the value is `true`.
-    pub(crate) fn is_true(&self, at: &str) -> bool {
-        self.0.pointer(at).and_then(Value::as_bool) == Some(true)
-    }
-
-    pub(crate) fn number(&self, at: &str) -> Option<i64> {
-        self.0.pointer(at).and_then(Value::as_i64)
-    }
-
-    /// Returns a duration in milliseconds.
-    pub(crate) fn milliseconds(&self, at: &str) -> Option<Duration> {
-        let ms = u64::try_from(self.number(at)?).ok()?;
-        Some(Duration::from_millis(ms))
-    }
-
-    /// Returns a duration in seconds.
-    pub(crate) fn seconds(&self, at: &str) -> Option<Duration> {
-        let seconds = self.0.pointer(at).and_then(Value::as_f64)?;
-        Duration::try_from_secs_f64(seconds).ok()
     }
 }
 

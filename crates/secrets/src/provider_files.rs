@@ -2,18 +2,17 @@
 //! plaintext file exists, it is authoritative and the copy is made from it. Blocking: call it off the async threads.
 
 mod disk;
+mod error;
+mod keys;
+mod read;
 mod set_aside;
 
 use disk::close_to_others;
-use gatehouse_domain::{ErrorCode, KeyBinding, Problem, Random};
-use gatehouse_vault::{Aad, CryptoError, Dek};
-use secrecy::SecretString;
-use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
-use std::io;
+pub use error::FileError;
+use gatehouse_domain::Random;
+use gatehouse_vault::{Aad, Dek};
+pub(crate) use keys::{ProviderKey, ProviderKeys};
 use std::path::PathBuf;
-use url::Url;
-use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 const PLAIN: &str = "provider_keys.json";
 const COPY: &str = "provider_keys.json.enc";
@@ -26,93 +25,6 @@ const MOVED_COPY: &str = "provider_keys.json.enc.moved";
 const TEMPORARY: &str = "provider_keys.json.tmp";
 /// The files that a backup of the data directory needs.
 pub const PROVIDER_FILES: [&str; 3] = [PLAIN, COPY, NEXT];
-
-/// A file of provider keys could not be read or written.
-#[derive(Debug, thiserror::Error)]
-pub enum FileError {
-    #[error("a file of provider keys cannot be read or written")]
-    Io(#[from] io::Error),
-    /// The content is not valid.
-    #[error("{0} is damaged")]
-    Damaged(&'static str),
-    /// The copy is encrypted with another key.
-    #[error("{0} cannot be decrypted with the vault's key")]
-    Undecryptable(&'static str),
-    #[error(transparent)]
-    Crypto(#[from] CryptoError),
-    /// The task ended before it finished.
-    #[error("the file operation did not complete")]
-    TaskAborted,
-}
-
-impl From<FileError> for Problem {
-    fn from(error: FileError) -> Self {
-        match error {
-            FileError::Io(_) => Self::new(
-                ErrorCode::StorageUnavailable,
-                "The data directory is currently unavailable. Nothing was changed.",
-            ),
-            _ => Self::internal(),
-        }
-    }
-}
-
-/// One provider's key, as in the file. It is serialized only here.
-#[derive(PartialEq, Eq, Serialize, Deserialize, Zeroize, ZeroizeOnDrop)]
-pub(crate) struct ProviderKey {
-    pub(crate) key: String,
-    /// The base URL that the key was entered for.
-    pub(crate) base_url: String,
-    /// The kind of service that the key was entered for; `None` in files of older versions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) kind: Option<String>,
-}
-
-impl ProviderKey {
-    /// The text of a row. It contains the service, so that the key cannot be moved to another service by writing the
-    /// row.
-    pub(crate) fn to_text(&self) -> Result<SecretString, FileError> {
-        // Allocate enough at once: growing would leave copies of the key behind.
-        let bytes = 256 + 2 * (self.key.len() + self.base_url.len());
-        let mut json = Zeroizing::new(Vec::with_capacity(bytes));
-        serde_json::to_writer(&mut *json, self).map_err(io::Error::from)?;
-        let text = str::from_utf8(&json).map_err(io::Error::other)?;
-        Ok(SecretString::from(text))
-    }
-
-    /// The service that the key is bound to; `None` if the file was edited and contains no valid
-    /// URL.
-    pub(crate) fn belongs_to(&self) -> Option<KeyBinding> {
-        let url = Url::parse(&self.base_url).ok()?;
-        Some(match &self.kind {
-            Some(kind) => KeyBinding::of_url(kind, &url),
-            None => KeyBinding::of_any_kind(&url),
-        })
-    }
-}
-
-/// All keys, by provider.
-#[derive(Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub(crate) struct ProviderKeys(pub(crate) BTreeMap<String, ProviderKey>);
-
-impl ProviderKeys {
-    fn to_json(&self) -> Result<Zeroizing<Vec<u8>>, FileError> {
-        // Allocate enough at once: growing would leave copies of the keys behind.
-        let bytes: usize = self
-            .0
-            .values()
-            .map(|k| k.key.len() + k.base_url.len())
-            .sum();
-        let mut json = Zeroizing::new(Vec::with_capacity(1024 + 2 * bytes + 256 * self.0.len()));
-        serde_json::to_writer_pretty(&mut *json, self).map_err(io::Error::from)?;
-        Ok(json)
-    }
-
-    fn count(&self) -> u64 {
-        self.0.len() as u64
-    }
-}
 
 /// The result of [`ProviderFiles::restore_plain`].
 #[derive(Default)]
@@ -260,54 +172,6 @@ impl ProviderFiles {
         let _turn = self.turn();
         self.remove(COPY)?;
         Ok(self.remove(NEXT)?)
-    }
-
-    fn read_plain(&self) -> Result<Option<ProviderKeys>, FileError> {
-        self.read_unencrypted((PLAIN, PLAIN))
-    }
-
-    fn read_unencrypted(
-        &self,
-        (name, first): (&str, &'static str),
-    ) -> Result<Option<ProviderKeys>, FileError> {
-        let Some(bytes) = self.read(name)? else {
-            return Ok(None);
-        };
-        let keys = serde_json::from_slice(&bytes).map_err(|_| FileError::Damaged(first))?;
-        Ok(Some(keys))
-    }
-
-    /// Reads the copy that the key opens: the current one, or the one that a rotation prepared.
-    fn read_copy(&self, dek: &Dek) -> Result<Option<ProviderKeys>, FileError> {
-        match self.open((COPY, COPY), dek) {
-            Ok(Some(keys)) => {
-                self.remove(NEXT)?;
-                Ok(Some(keys))
-            }
-            in_force => match self.open((NEXT, NEXT), dek) {
-                Ok(Some(keys)) => {
-                    self.rename(NEXT, COPY)?;
-                    Ok(Some(keys))
-                }
-                Ok(None) | Err(_) => in_force,
-            },
-        }
-    }
-
-    fn open(
-        &self,
-        (name, first): (&str, &'static str),
-        dek: &Dek,
-    ) -> Result<Option<ProviderKeys>, FileError> {
-        let Some(bytes) = self.read(name)? else {
-            return Ok(None);
-        };
-        let text = str::from_utf8(&bytes).map_err(|_| FileError::Damaged(first))?;
-        let json = dek
-            .decrypt(&Aad::ProviderKeys, text.trim())
-            .map_err(|_| FileError::Undecryptable(first))?;
-        let keys = serde_json::from_slice(&json).map_err(|_| FileError::Damaged(first))?;
-        Ok(Some(keys))
     }
 
     fn write_encrypted(

@@ -1,18 +1,21 @@
 //! Keys of model providers. On SQLite they are in two files (see `provider_files`), on a database that nodes share in a
 //! table (see `provider_rows`).
 
-use crate::provider_files::{FileError, ProviderFiles, ProviderKey};
+mod checks;
+mod files;
+
+use crate::provider_files::ProviderKey;
 use crate::provider_rows::{Note, ReadableKeys, note_deleted};
-use crate::state::Inner;
 use crate::{SecretKind, Secrets, SecretsError};
+pub use checks::storable_key;
+use checks::{check_id, check_url, hint, normal};
 use futures_util::future::BoxFuture;
 use gatehouse_domain::{Actor, KeyBinding};
-use gatehouse_vault::{Aad, Status};
+use gatehouse_vault::Aad;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use url::Url;
 
 const MAX_ID_CHARACTERS: usize = 64;
 const MAX_KEY_BYTES: usize = 4096;
@@ -38,65 +41,6 @@ impl ProviderKeyInfo {
         self.belongs_to
             .as_ref()
             .is_some_and(|binding| binding.admits(service))
-    }
-}
-
-fn hint(key: &str) -> String {
-    let from = key.len().saturating_sub(4);
-    match key.get(from..) {
-        Some(end) if key.len() >= MIN_HINTED => format!("…{end}"),
-        _ => "…".to_owned(),
-    }
-}
-
-/// Removes trailing slashes.
-fn normal(base_url: &str) -> &str {
-    base_url.trim_end_matches('/')
-}
-
-fn check_id(id: &str) -> Result<(), SecretsError> {
-    let allowed = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
-    if (1..=MAX_ID_CHARACTERS).contains(&id.chars().count()) && id.chars().all(allowed) {
-        Ok(())
-    } else {
-        Err(SecretsError::invalid(
-            "id",
-            "1 to 64 letters, digits and . _ -",
-        ))
-    }
-}
-
-/// Accepts keys that fit into an HTTP header.
-fn check_key(key: &str) -> Result<(), SecretsError> {
-    if (1..=MAX_KEY_BYTES).contains(&key.len()) && key.bytes().all(|b| b.is_ascii_graphic()) {
-        Ok(())
-    } else {
-        Err(SecretsError::invalid(
-            "key",
-            "1 to 4096 visible ASCII characters",
-        ))
-    }
-}
-
-/// Returns a provider's key as it would be stored: without white space around it.
-///
-/// # Errors
-///
-/// Refuses a key that does not fit into an HTTP header, for the field `key`.
-pub fn storable_key(key: &SecretString) -> Result<SecretString, SecretsError> {
-    let key = key.expose_secret().trim();
-    check_key(key)?;
-    Ok(SecretString::from(key))
-}
-
-fn check_url(base_url: &str) -> Result<(), SecretsError> {
-    if (1..=MAX_URL_BYTES).contains(&base_url.len()) && Url::parse(base_url).is_ok() {
-        Ok(())
-    } else {
-        Err(SecretsError::invalid(
-            "base_url",
-            "a URL of at most 2048 bytes",
-        ))
     }
 }
 
@@ -273,62 +217,6 @@ impl Secrets {
             Ok(write.await?)
         };
         self.0.to_the_end(work).await
-    }
-}
-
-impl Inner {
-    /// The caller must hold the gate.
-    async fn read_provider_files(&self) -> Result<ReadableKeys, SecretsError> {
-        let dek = self.dek();
-        let load = self.on_files(move |files| {
-            let _turn = files.turn();
-            let keys = files.load(dek.as_deref())?;
-            let some_are_sealed = keys.is_none() && files.is_closed()?;
-            Ok(ReadableKeys {
-                keys: keys.unwrap_or_default(),
-                some_are_sealed,
-                ..ReadableKeys::default()
-            })
-        });
-        Ok(load.await?)
-    }
-
-    async fn change_files(&self, change: Change) -> Result<(), SecretsError> {
-        let (_, status, dek) = self.known();
-        if status == Status::Sealed {
-            return Err(SecretsError::Sealed);
-        }
-        let keep_plain = self.settings.load().keep_plaintext_provider_keys;
-        let random = Arc::clone(&self.random);
-        let changed = self.on_files(move |files: &ProviderFiles| {
-            let _turn = files.turn();
-            if dek.is_none() && files.is_closed()? {
-                return Ok(Err(SecretsError::Sealed));
-            }
-            let mut keys = files.load(dek.as_deref())?.unwrap_or_default();
-            match change {
-                Change::Set { id, entry } => drop(keys.0.insert(id, entry)),
-                Change::Remove { id } => {
-                    if keys.0.remove(&id).is_none() {
-                        return Ok(Err(SecretsError::NotFound("provider key")));
-                    }
-                }
-            }
-            // Write the plaintext file last: while it exists, it is authoritative.
-            match dek {
-                Some(dek) => {
-                    files.write_copy(&dek, &*random, &keys)?;
-                    if keep_plain {
-                        files.write_plain(&keys)?;
-                    } else {
-                        files.remove_plain()?;
-                    }
-                }
-                None => files.write_plain(&keys)?,
-            }
-            Ok::<_, FileError>(Ok(()))
-        });
-        changed.await?
     }
 }
 

@@ -3,20 +3,18 @@
 //! key. The vault crate owns the cryptography, `owner_seal` the rule for a node that its owner sealed.
 
 mod answer;
+mod cluster;
 mod rotation;
 pub(crate) mod sharing;
 
+use crate::VaultError;
 use crate::lifecycle::UnsealCredential;
 use crate::owner_seal::{OwnerSeal, SUBJECT, UNKNOWN};
 use crate::seen::View;
 use crate::state::Inner;
-use crate::{Secrets, SecretsError, VaultError};
 use gatehouse_domain::{Actor, Timestamp};
 use gatehouse_store::{Conn, StoreError, VaultShareRow};
-use gatehouse_vault::{
-    ClusterKey, Dek, MIN_CLUSTER_SECRET_CHARACTERS, ShareKey, SharePlace, Status, VaultRecord,
-};
-use secrecy::SecretString;
+use gatehouse_vault::{ClusterKey, Dek, ShareKey, SharePlace, Status, VaultRecord};
 use sharing::Pending;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -25,64 +23,6 @@ use std::sync::atomic::Ordering;
 const RENEWED_MS: i64 = 15_000;
 /// How long a row is kept, in milliseconds. Also the greatest difference between the nodes' clocks.
 const KEPT_MS: i64 = 120_000;
-
-impl Secrets {
-    /// Lets this node share the data key with the nodes that have the same secret. Does nothing on a database
-    /// that nodes do not share, and after the first call. Returns `Invalid` for a short secret.
-    pub async fn join_cluster(&self, secret: &SecretString) -> Result<(), SecretsError> {
-        if !self.0.store.engine().is_shared() {
-            return Ok(());
-        }
-        let secret = secret.clone();
-        let job = tokio::task::spawn_blocking(move || ClusterKey::derive(&secret));
-        let Some(key) = job.await.map_err(|_| SecretsError::TaskAborted)?? else {
-            let reason = format!("at least {MIN_CLUSTER_SECRET_CHARACTERS} characters");
-            return Err(SecretsError::invalid("vault.cluster_secret", reason));
-        };
-        drop(self.0.sharing.cluster.set(key));
-        Ok(())
-    }
-
-    /// Applies `vault.share_unseal`.
-    pub fn set_share_unseal(&self, is_on: bool) {
-        self.0.sharing.is_off.store(!is_on, Ordering::SeqCst);
-    }
-
-    /// Whether this node has joined a cluster, so that [`Secrets::share_unseal`] has work to do.
-    pub fn is_in_cluster(&self) -> bool {
-        self.0.sharing.cluster.get().is_some()
-    }
-
-    /// Deletes old requests and answers of nodes, even if this node does not share. They contain the data key,
-    /// encrypted, and nodes that stopped sharing leave them behind.
-    pub async fn sweep_shares(&self) -> Result<(), StoreError> {
-        let store = &self.0.store;
-        if !store.engine().is_shared() {
-            return Ok(());
-        }
-        let read = store.read(|conn| Box::pin(async move { conn.list_vault_shares().await }));
-        let rows: Result<Vec<VaultShareRow>, StoreError> = read.await;
-        let now = self.0.now();
-        if rows?.iter().all(|row| is_kept(row, now)) {
-            return Ok(());
-        }
-        let write = store.write(move |conn| Box::pin(async move { delete_old(conn, now).await }));
-        write.await
-    }
-
-    /// Runs one round of sharing: while sealed, requests the data key or unseals with an answer; while unsealed,
-    /// answers the requests of other nodes. Call it after each change by another node, after each change of the
-    /// status, and every 20 seconds.
-    pub async fn share_unseal(&self) -> Result<(), VaultError> {
-        let inner = Arc::clone(&self.0);
-        let work = async move { inner.share_round().await };
-        match self.0.to_the_end(work).await {
-            // The next round begins with the new state.
-            Err(VaultError::Changed | VaultError::Superseded) => Ok(()),
-            outcome => outcome,
-        }
-    }
-}
 
 fn is_kept(row: &VaultShareRow, now: Timestamp) -> bool {
     now.as_millis().abs_diff(row.created_at.as_millis()) <= KEPT_MS.unsigned_abs()

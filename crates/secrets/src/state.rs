@@ -1,6 +1,7 @@
 //! A process's state of the vault: the data key while unsealed, and the database state that was last read.
 
 mod observed;
+mod task_aborted;
 
 use crate::kdf_queue::KdfQueue;
 use crate::pause::Pauses;
@@ -20,6 +21,7 @@ use std::fmt;
 use std::pin::Pin;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+pub(crate) use task_aborted::TaskAborted;
 use tokio::sync::{RwLock, RwLockWriteGuard, watch};
 use tokio_util::task::TaskTracker;
 
@@ -219,20 +221,5 @@ impl Inner {
                 "the write-ahead log was not truncated; it may contain old plaintext"
             );
         }
-    }
-}
-
-/// A task ended before its work was complete.
-pub(crate) struct TaskAborted;
-
-impl From<TaskAborted> for VaultError {
-    fn from(_: TaskAborted) -> Self {
-        Self::TaskAborted
-    }
-}
-
-impl From<TaskAborted> for crate::SecretsError {
-    fn from(_: TaskAborted) -> Self {
-        Self::TaskAborted
     }
 }

@@ -16,15 +16,17 @@
 //!
 //! A member whose string is a placeholder without a value is omitted.
 
+mod values;
+
 use std::collections::HashMap;
 
-use gatehouse_domain::Timestamp;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::payload::BodyKind;
 use crate::profile::{KeySource, Profile, When};
 use crate::verify::shell::vendor_header;
+use values::Values;
 
 /// The ID in [`example`].
 const EXAMPLE_ID: &str = "00000000000000000000000000000001";
@@ -59,13 +61,6 @@ pub struct Example {
     pub event_header: Option<(String, String)>,
     /// The members of the JSON body, or the fields of the form.
     pub payload: Map<String, Value>,
-}
-
-/// The values of the placeholders.
-struct Values<'a> {
-    event: &'a str,
-    id: &'a str,
-    now_ms: i64,
 }
 
 #[derive(Default, Deserialize)]
@@ -204,63 +199,6 @@ impl Body {
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '/']))
         };
         self.of.is_empty() || self.of.iter().any(is_of)
-    }
-}
-
-impl Values<'_> {
-    /// Replaces the placeholders. Returns `None` for a string that is a placeholder without a value.
-    fn fill(&self, value: &Value) -> Option<Value> {
-        Some(match value {
-            Value::String(text) => return self.fill_text(text),
-            Value::Array(items) => items.iter().filter_map(|item| self.fill(item)).collect(),
-            Value::Object(members) => members
-                .iter()
-                .filter_map(|(name, member)| Some((name.clone(), self.fill(member)?)))
-                .collect(),
-            other => other.clone(),
-        })
-    }
-
-    fn fill_text(&self, text: &str) -> Option<Value> {
-        let mut filled = String::new();
-        let mut rest = text;
-        while let Some((before, (choice, after))) = rest
-            .split_once('{')
-            .and_then(|(before, after)| Some((before, after.split_once('}')?)))
-        {
-            let value = choice.split('|').find_map(|name| self.named(name))?;
-            if before.is_empty() && after.is_empty() && filled.is_empty() {
-                return Some(value);
-            }
-            filled.push_str(before);
-            match value {
-                Value::String(text) => filled.push_str(&text),
-                other => filled.push_str(&other.to_string()),
-            }
-            rest = after;
-        }
-        filled.push_str(rest);
-        Some(Value::from(filled))
-    }
-
-    fn named(&self, name: &str) -> Option<Value> {
-        if let Some(literal) = name.strip_prefix('\'') {
-            return Some(Value::from(literal.trim_end_matches('\'')));
-        }
-        Some(match name {
-            "id" => Value::from(self.id),
-            "id32" => Value::from(format!("{:0>32.32}", self.id)),
-            "event" => Value::from(self.event),
-            "family" => Value::from(family(self.event)),
-            "action" => Value::from(self.event.split_once('.')?.1),
-            "time" => Value::from(Timestamp::from_millis(self.now_ms).to_string()),
-            "millis" => Value::from(self.now_ms),
-            _ => {
-                let later = name.strip_prefix("seconds")?.strip_prefix('+');
-                let later: i64 = later.unwrap_or("0").parse().ok()?;
-                Value::from(self.now_ms / 1000 + later)
-            }
-        })
     }
 }
 

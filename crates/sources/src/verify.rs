@@ -4,6 +4,7 @@
 //! A sender learns only success or failure. The reason appears only in logs and metrics, through
 //! [`VerifyError::reason`]. All comparisons take constant time over all candidates.
 
+mod error;
 mod header;
 pub(crate) mod scheme;
 mod secret;
@@ -14,7 +15,6 @@ mod time;
 mod token;
 
 use data_encoding::HEXLOWER;
-use gatehouse_domain::{ErrorCode, Problem};
 use http::HeaderMap;
 use sha2::{Digest as _, Sha256};
 use std::borrow::Cow;
@@ -24,6 +24,7 @@ pub use shell::{ShellRecipe, shell};
 pub use sign::{SignInput, sign, sign_as_vendor};
 
 use crate::auth_mode::AuthMode;
+pub use error::VerifyError;
 use scheme::Method;
 pub use scheme::TOLERANCE_SECONDS;
 
@@ -53,62 +54,6 @@ pub struct VerifyInput<'a> {
     pub now_ms: i64,
     /// Maximum difference between `webhookTimestamp` in a tracker's body and our clock, in seconds.
     pub tracker_tolerance_seconds: i64,
-}
-
-/// Why a verification failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
-pub enum VerifyError {
-    #[error("no signature or token")]
-    Missing,
-    /// No signature or token matches.
-    #[error("wrong signature or token")]
-    Wrong,
-    #[error("malformed signature header")]
-    Malformed,
-    /// The scheme requires a timestamp.
-    #[error("no timestamp")]
-    MissingTimestamp,
-    /// The signature is valid but too old.
-    #[error("timestamp too old")]
-    Stale,
-    /// The signature is valid but its timestamp is in the future.
-    #[error("timestamp in the future")]
-    FromFuture,
-    /// More than [`MAX_CANDIDATES`] signatures.
-    #[error("too many signatures")]
-    TooMany,
-    /// More than [`MAX_HEADER_BYTES`] bytes.
-    #[error("header too large")]
-    HeaderTooLarge,
-    #[error("no usable secret")]
-    NoSecret,
-}
-
-impl VerifyError {
-    /// A label for metrics and for the delivery's record.
-    pub const fn reason(self) -> &'static str {
-        match self {
-            Self::Missing => "missing_signature",
-            Self::Wrong => "wrong_signature",
-            Self::Malformed => "malformed_signature",
-            Self::MissingTimestamp => "missing_timestamp",
-            Self::Stale => "stale_timestamp",
-            Self::FromFuture => "future_timestamp",
-            Self::TooMany => "too_many_signatures",
-            Self::HeaderTooLarge => "header_too_large",
-            Self::NoSecret => "no_secret",
-        }
-    }
-}
-
-/// Senders get the same message for every reason.
-impl From<VerifyError> for Problem {
-    fn from(_: VerifyError) -> Self {
-        Self::new(
-            ErrorCode::InvalidCredentials,
-            "The delivery could not be verified.",
-        )
-    }
 }
 
 /// The facts that a successful verification established.

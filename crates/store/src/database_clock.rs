@@ -2,9 +2,11 @@
 //! monotonic clock. Between two measurements, a change of the node's wall clock of a few seconds has no effect. After a
 //! larger one, the node measures again: the monotonic clock stops while the host is suspended.
 
-use crate::sql::query;
-use crate::{Conn, Store, StoreError};
+mod reading;
+
+use crate::{Store, StoreError};
 use gatehouse_domain::{Clock, Timestamp};
+use reading::{Reading, read_clock, signed};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -100,66 +102,6 @@ impl NodeTime {
             .as_millis()
             .saturating_sub(signed(self.monotonic_ms))
     }
-}
-
-/// One answer of the server, compared with the clocks of this node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::struct_field_names, reason = "the unit belongs to the name")]
-struct Reading {
-    round_trip_ms: u64,
-    /// When the server answered, on the monotonic clock.
-    answered_ms: u64,
-    /// The server's time, in Unix milliseconds, at the origin of this node's monotonic clock.
-    origin_ms: i64,
-    /// How far the wall clock of this node is ahead.
-    ahead_ms: i64,
-}
-
-impl Reading {
-    /// Compares the server's time with the times of the query and of its answer on this node. The server is assumed to
-    /// read its clock in the middle of the round trip.
-    fn new((asked, answered): (NodeTime, NodeTime), server_ms: i64) -> Self {
-        let monotonic_ms = answered.monotonic_ms.saturating_sub(asked.monotonic_ms);
-        // Only the wall clock counts the time in which the host was suspended.
-        let wall_ms = answered.wall.as_millis().abs_diff(asked.wall.as_millis());
-        let server_ms = server_ms.saturating_add(signed(monotonic_ms / 2));
-        Self {
-            round_trip_ms: monotonic_ms.max(wall_ms),
-            answered_ms: answered.monotonic_ms,
-            origin_ms: server_ms.saturating_sub(signed(answered.monotonic_ms)),
-            ahead_ms: answered.wall.as_millis().saturating_sub(server_ms),
-        }
-    }
-
-    const fn is_exact(&self) -> bool {
-        self.round_trip_ms <= LONGEST_ROUND_TRIP_MS
-    }
-
-    /// Whether the reading is not old, and the clocks of this node have not diverged since.
-    fn is_valid_at(&self, now: NodeTime) -> bool {
-        let age_ms = now.monotonic_ms.saturating_sub(self.answered_ms);
-        let wall_origin_ms = self.origin_ms.saturating_add(self.ahead_ms);
-        let divergence_ms = now.wall_origin_ms().abs_diff(wall_origin_ms);
-        age_ms <= LONGEST_AGE_MS && divergence_ms <= LARGEST_DIVERGENCE_MS
-    }
-
-    fn server_time(&self, now: NodeTime) -> Timestamp {
-        Timestamp::from_millis(self.origin_ms.saturating_add(signed(now.monotonic_ms)))
-    }
-}
-
-fn signed(ms: u64) -> i64 {
-    i64::try_from(ms).unwrap_or(i64::MAX)
-}
-
-async fn read_clock(
-    conn: &mut Conn,
-    sql: &'static str,
-    clock: &dyn Clock,
-) -> Result<Reading, StoreError> {
-    let asked = NodeTime::of(clock);
-    let server_ms = conn.number(query(sql)).await?;
-    Ok(Reading::new((asked, NodeTime::of(clock)), server_ms))
 }
 
 impl Store {

@@ -1,15 +1,16 @@
 //! Lists of deliveries. IDs sort by time, so every list and every period is a range of IDs.
 
+mod accepted;
+mod listing;
+
 use crate::deliveries::DeliveryRow;
-use crate::delivery_counts::{first_id_at, last_id_at};
-use crate::delivery_search::contains;
-use crate::delivery_waits::{HAS_NO_PLACE, WAITS_FOR_OWNER};
 use crate::delivery_walk::{DeliveryPage, PAGE, Walk};
-use crate::dialect::Engine;
-use crate::sql::{FromRow, Row, query};
-use crate::status_conditions::{is_not_done, is_open};
+use crate::sql::query;
+use crate::status_conditions::is_open;
 use crate::{Conn, StoreError};
+pub use accepted::DeliveryMoment;
 use gatehouse_domain::{DeliveryStatus, Timestamp, WebhookId};
+use listing::{Index, Listing};
 
 /// Which deliveries to list.
 #[derive(Clone, Debug, Default)]
@@ -43,22 +44,6 @@ impl DeliveryPage {
             searched_to
         };
         Self { rows, next }
-    }
-}
-
-/// The webhook and the time of a delivery.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DeliveryMoment {
-    pub webhook_id: WebhookId,
-    pub received_at: Timestamp,
-}
-
-impl FromRow for DeliveryMoment {
-    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
-        Ok(Self {
-            webhook_id: WebhookId::from_text(row.try_get::<String, _>(0)?),
-            received_at: Timestamp::from_millis(row.try_get(1)?),
-        })
     }
 }
 
@@ -101,113 +86,6 @@ pub(crate) fn event_condition(column: &str, event: &str, place: usize) -> String
 /// Returns the value of [`event_condition`].
 pub(crate) fn event_value(event: &str) -> String {
     event.strip_suffix('*').unwrap_or(event).to_owned()
-}
-
-/// The index that a walk reads.
-#[derive(Debug)]
-enum Index {
-    /// Parked deliveries.
-    Parked,
-    /// Deliveries that ended with one status without being completed, of the filter's webhook if it has one.
-    Ended(DeliveryStatus),
-    /// Deliveries that run: about as many as the workers have slots.
-    Running,
-    /// Open deliveries, if they are few.
-    Open,
-    Event(String),
-    /// The deliveries of the filter's webhook, or all.
-    Webhook,
-}
-
-/// A filter as conditions.
-struct Listing<'f> {
-    filter: &'f DeliveryFilter,
-    engine: Engine,
-    /// Whether deliveries of deleted webhooks are stored.
-    has_removals: bool,
-}
-
-impl Listing<'_> {
-    /// Returns the walk over the deliveries of an index that match the filter and have one of the statuses; any if
-    /// empty.
-    fn walk(&self, index: &Index, statuses: &[DeliveryStatus]) -> Walk {
-        let filter = self.filter;
-        let mut walk = self.walk_of(index);
-        let webhook = filter.webhook.as_ref().map(WebhookId::as_str);
-        if let (Some(webhook), Index::Parked | Index::Running | Index::Open | Index::Event(_)) =
-            (webhook, index)
-        {
-            let place = walk.value(webhook);
-            walk.check(format!("webhook_id || '' = ${place}"));
-        }
-        if let Some(event) = &filter.event
-            && !matches!(index, Index::Event(_))
-        {
-            let place = walk.value(event_value(event));
-            walk.check(event_condition("event_type || ''", event, place));
-        }
-        if !statuses.is_empty() && !matches!(index, Index::Ended(_) | Index::Running) {
-            let names: Vec<String> = statuses.iter().map(|one| format!("'{one}'")).collect();
-            walk.check(format!("status || '' IN ({})", names.join(", ")));
-        }
-        for (operator, at) in [(">=", filter.from), ("<", filter.until)] {
-            if let Some(at) = at {
-                let place = walk.value(at.as_millis().to_string());
-                let at = format!("CAST(CAST(${place} AS TEXT) AS BIGINT)");
-                walk.check(format!("received_at {operator} {at}"));
-            }
-        }
-        if self.has_removals {
-            walk.check("webhook_id || '' NOT IN (SELECT webhook_id FROM webhook_removals)");
-        }
-        if let Some(text) = &filter.text {
-            contains(&mut walk, self.engine, text);
-        }
-        walk
-    }
-
-    /// Returns the walk over all deliveries of an index in the period of the filter.
-    fn walk_of(&self, index: &Index) -> Walk {
-        let filter = self.filter;
-        // Sorts after every ID in any collation.
-        let before = filter.before.clone().unwrap_or_else(|| "dem".to_owned());
-        let before = match filter.until {
-            Some(until) => before.min(last_id_at(until)),
-            None => before,
-        };
-        let from = filter.from.map(first_id_at).unwrap_or_default();
-        let mut walk = Walk::new(before, from);
-        // SQLite uses a partial index only if the query repeats its condition literally.
-        match index {
-            Index::Parked => {
-                walk.with_index(HAS_NO_PLACE);
-                walk.check(WAITS_FOR_OWNER.as_str());
-            }
-            Index::Ended(status) => {
-                walk.with_index(is_not_done!());
-                walk.with_index(format!("status = '{status}'"));
-            }
-            Index::Running => {
-                walk = walk.at_once();
-                // A delivery that runs has a lease. SQLite then prefers the index of the leases.
-                walk.with_index("lease_until IS NOT NULL AND status = 'processing'");
-            }
-            Index::Open => {
-                walk = walk.at_once();
-                walk.with_index(is_open!());
-            }
-            Index::Event(event) => {
-                let place = walk.value(event);
-                walk.with_index(format!("event_type = ${place}"));
-            }
-            Index::Webhook => {}
-        }
-        if let (Some(webhook), Index::Ended(_) | Index::Webhook) = (&filter.webhook, index) {
-            let place = walk.value(webhook.as_str());
-            walk.with_index(format!("webhook_id = ${place}"));
-        }
-        walk
-    }
 }
 
 impl Conn {
@@ -326,29 +204,6 @@ impl Conn {
         let are_all = types.len() <= MOST_TYPES;
         types.retain(|event| event.starts_with(start));
         Ok((are_all && types.len() <= MOST_WALKS).then_some(types))
-    }
-
-    /// Lists the deliveries accepted since `since`, oldest first, to restore the rate limits when a process
-    /// starts. Replays are excluded because they are not limited.
-    pub async fn list_accepted_since(
-        &mut self,
-        since: Timestamp,
-        limit: i64,
-    ) -> Result<Vec<DeliveryMoment>, StoreError> {
-        let query = query(
-            "SELECT webhook_id, received_at FROM webhook_deliveries
-             WHERE id >= $1 AND received_at >= $2
-                 AND (replay_of IS NULL OR redelivery IS NOT NULL)
-                 AND status NOT IN ('rejected', 'filtered', 'deduplicated')
-             ORDER BY id LIMIT $3",
-        );
-        self.list(
-            query
-                .bind(first_id_at(since))
-                .bind(since.as_millis())
-                .bind(limit),
-        )
-        .await
     }
 }
 

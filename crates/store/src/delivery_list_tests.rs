@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::Store;
+use crate::delivery_counts::first_id_at;
 use crate::testing::{databases, run_sql};
 use gatehouse_domain::{DeliveryId, ManualClock, SeededRandom};
 

@@ -1,12 +1,14 @@
 //! Errors of the database, classified by the caller's options.
 
-use crate::dialect::Engine;
+mod causes;
+mod open_error;
+
+use causes::{LockTimeout, OutdatedStatement};
 use gatehouse_domain::{ErrorCode, Problem};
+pub use open_error::OpenError;
 use rusqlite::ffi;
 use rusqlite::types::Type;
 use std::error::Error;
-use tokio_postgres::error::DbError;
-use tokio_postgres::types::WrongType;
 
 /// The error of the driver or the server.
 type Cause = Box<dyn Error + Send + Sync>;
@@ -67,110 +69,6 @@ fn advice(cause: &Cause) -> &'static str {
         }
         Some(ffi::SQLITE_FULL | ffi::SQLITE_IOERR) => "; check the disk and its free space",
         _ => "",
-    }
-}
-
-/// Primary result codes of SQLite for conditions of the database rather than of the statement: PERM, BUSY,
-/// LOCKED, NOMEM, READONLY, IOERR, CORRUPT, FULL, CANTOPEN, PROTOCOL, NOTADB
-/// (<https://sqlite.org/rescode.html>).
-const SQLITE_UNAVAILABLE: [i32; 11] = [3, 5, 6, 7, 8, 10, 11, 13, 14, 15, 26];
-
-/// The corresponding SQLSTATE classes of PostgreSQL: connection exception, transaction rollback, insufficient
-/// resources, object not in state, operator intervention, system error; and 25006, a read-only transaction, and
-/// 25P03, a transaction that was idle for too long
-/// (<https://www.postgresql.org/docs/15/errcodes-appendix.html>).
-const POSTGRES_UNAVAILABLE: [&str; 8] = ["08", "40", "53", "55", "57", "58", "25006", "25P03"];
-
-/// SQLSTATE of a text that is not valid in the database's encoding. Texts of Gatehouse are valid UTF-8, so this is a
-/// NUL character.
-const POSTGRES_NUL_CHARACTER: &str = "22021";
-
-/// Decides by the primary code. Extended codes contain the primary code in the low byte.
-fn is_unavailable_in_sqlite(extended_code: i32) -> bool {
-    SQLITE_UNAVAILABLE.contains(&(extended_code & 0xff))
-}
-
-fn is_unavailable_in_postgres(code: &str) -> bool {
-    POSTGRES_UNAVAILABLE
-        .iter()
-        .any(|class| code.starts_with(class))
-}
-
-impl From<rusqlite::Error> for StoreError {
-    fn from(error: rusqlite::Error) -> Self {
-        match error.sqlite_error() {
-            Some(code) => match code.extended_code {
-                ffi::SQLITE_CONSTRAINT_UNIQUE | ffi::SQLITE_CONSTRAINT_PRIMARYKEY => {
-                    Self::Duplicate(error.into())
-                }
-                number if is_unavailable_in_sqlite(number) => Self::Unavailable(error.into()),
-                _ => Self::Unexpected(error.into()),
-            },
-            None => Self::Unexpected(error.into()),
-        }
-    }
-}
-
-/// A prepared statement no longer fits its tables, because another node has migrated the database. Preparing it again
-/// helps.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-struct OutdatedStatement(String);
-
-/// A statement waited for a lock for longer than `lock_timeout`.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-struct LockTimeout(String);
-
-/// Whether the server refused a prepared statement because the columns of its result have changed, or because it no
-/// longer has the statement. The message is in the server's language; the name of its routine is not.
-fn is_outdated_statement(refusal: &DbError) -> bool {
-    match refusal.code().code() {
-        "0A000" => refusal.routine() == Some("RevalidateCachedQuery"),
-        code => code == "26000",
-    }
-}
-
-impl From<tokio_postgres::Error> for StoreError {
-    fn from(error: tokio_postgres::Error) -> Self {
-        match error.as_db_error() {
-            Some(refusal) if is_outdated_statement(refusal) => {
-                Self::Unavailable(OutdatedStatement(refusal.message().to_owned()).into())
-            }
-            Some(refusal) => {
-                let code = refusal.code().code().to_owned();
-                // Excludes the detail, which repeats values of the row.
-                let refusal: Cause = format!("{} ({code})", refusal.message()).into();
-                if code == "23505" {
-                    Self::Duplicate(refusal)
-                } else if code == "55P03" {
-                    Self::Unavailable(LockTimeout(refusal.to_string()).into())
-                } else if code == POSTGRES_NUL_CHARACTER {
-                    Self::NulCharacter(refusal)
-                } else if code == "40P01" {
-                    Self::Deadlock(refusal)
-                } else if is_unavailable_in_postgres(&code) {
-                    Self::Unavailable(refusal)
-                } else {
-                    Self::Unexpected(refusal)
-                }
-            }
-            // The result has a type other than expected. All other errors without a server code are
-            // connection errors.
-            None if error.source().is_some_and(<dyn Error>::is::<WrongType>) => {
-                Self::Unexpected(error.into())
-            }
-            None => Self::Unavailable(error.into()),
-        }
-    }
-}
-
-impl From<deadpool_postgres::PoolError> for StoreError {
-    fn from(error: deadpool_postgres::PoolError) -> Self {
-        match error {
-            deadpool_postgres::PoolError::Backend(error) => error.into(),
-            other => Self::Unavailable(other.into()),
-        }
     }
 }
 
@@ -278,64 +176,6 @@ impl From<StoreError> for Problem {
             .with("reason", "contains a NUL character"),
             StoreError::Duplicate(_) => Self::new(ErrorCode::Conflict, "It already exists."),
             StoreError::Unexpected(_) | StoreError::Damaged { .. } => Self::internal(),
-        }
-    }
-}
-
-/// Why the database could not be opened.
-#[derive(Debug, thiserror::Error)]
-pub enum OpenError {
-    /// The database cannot be reached or read.
-    #[error("cannot open the {} database", .engine.product())]
-    Connect {
-        engine: Engine,
-        #[source]
-        source: StoreError,
-    },
-    /// A newer version of Gatehouse has migrated the database to a schema to which this version may not write.
-    #[error(
-        "the database is from a newer version of Gatehouse (it has migration {version}); \
-         start that version, or restore a backup made before the upgrade"
-    )]
-    NewerVersion {
-        /// The first migration after which this version may not write.
-        version: i64,
-    },
-    /// The file of the SQLite database is missing or empty. Opening it would delete its log.
-    #[error(
-        "the SQLite file is missing or empty, but its -wal file is not; nothing was changed. Put the database file \
-         back, or move the -wal file away before you restore a backup or start with an empty database"
-    )]
-    LogWithoutDatabase,
-    /// Rows of another database are being copied into this one.
-    #[error(
-        "a move into this database has not finished; run `gatehouse move` again, or use the database \
-         from which it was moved"
-    )]
-    UnfinishedMove,
-    /// A migration failed. The database is unchanged since the previous migration.
-    #[error("cannot bring the database up to this version")]
-    Migrate(#[source] StoreError),
-    /// An applied migration differs from the one that this version has under the same number.
-    #[error("migration {version} of the database is not the one of this version of Gatehouse")]
-    ChangedMigration { version: i64 },
-    /// The URL does not name a supported engine.
-    #[error("the database URL must begin with sqlite:// or postgres://")]
-    UnknownUrl,
-}
-
-impl OpenError {
-    pub(crate) const fn sqlite(source: StoreError) -> Self {
-        Self::Connect {
-            engine: Engine::Sqlite,
-            source,
-        }
-    }
-
-    pub(crate) const fn postgres(source: StoreError) -> Self {
-        Self::Connect {
-            engine: Engine::Postgres,
-            source,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! PostgreSQL: connections and statements.
 
 mod server;
+mod transactions;
 
 use crate::StoreError;
 use crate::postgres_answers::{Answer, answers, send, send_each};
@@ -12,7 +13,8 @@ pub(crate) use server::PostgresServer;
 use std::pin::pin;
 use std::time::Duration;
 use tokio_postgres::types::Type;
-use tokio_postgres::{Row as PostgresRow, SimpleQueryMessage, Statement};
+use tokio_postgres::{Row as PostgresRow, Statement};
+pub(crate) use transactions::{TransactionId, TransactionStatus, begin, find_status};
 
 /// Timeout for getting a connection from a pool, which includes connecting and configuring the session.
 pub(crate) const CONNECT: Duration = Duration::from_secs(10);
@@ -174,72 +176,5 @@ pub(crate) fn list<'a>(
             }
         }
         Ok(())
-    })
-}
-
-/// Begins a transaction with `sql`, whose last result is the run of the server and the transaction's number. Every
-/// error is one of the database: no statement of a caller was refused.
-pub(crate) async fn begin(client: &Object, sql: &str) -> Result<TransactionId, StoreError> {
-    let answers = client.simple_query(sql).await;
-    let answers = answers.map_err(StoreError::unavailable)?;
-    answers
-        .iter()
-        .rev()
-        .find_map(|answer| match answer {
-            SimpleQueryMessage::Row(row) => Some(TransactionId {
-                server_run: row.get(0)?.to_owned(),
-                number: row.get(1)?.to_owned(),
-            }),
-            _ => None,
-        })
-        .ok_or(StoreError::Damaged {
-            what: "id of a transaction",
-        })
-}
-
-/// Identifies a transaction.
-#[derive(Clone, Debug)]
-pub(crate) struct TransactionId {
-    /// Identifies the time from one crash of the server to the next.
-    server_run: String,
-    /// An `xid8`, as text.
-    number: String,
-}
-
-#[cfg(test)]
-impl TransactionId {
-    /// The ID of a transaction with the same number, of a server that has crashed since.
-    pub(crate) fn before_a_crash(&self) -> Self {
-        Self {
-            server_run: "another".to_owned(),
-            ..self.clone()
-        }
-    }
-}
-
-/// The status of a transaction whose commit was not answered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TransactionStatus {
-    InProgress,
-    Committed,
-    RolledBack,
-    /// The server does not know, and never will.
-    Unknown,
-}
-
-/// Queries the status of a transaction.
-/// <https://www.postgresql.org/docs/current/functions-info.html#FUNCTIONS-PG-SNAPSHOT>
-pub(crate) async fn find_status(
-    client: &Object,
-    sql: &'static str,
-    id: &TransactionId,
-) -> Result<TransactionStatus, StoreError> {
-    let row = client.query_one(sql, &[&id.server_run, &id.number]).await?;
-    let status: Option<&str> = row.try_get(0)?;
-    Ok(match status {
-        Some("in progress") => TransactionStatus::InProgress,
-        Some("committed") => TransactionStatus::Committed,
-        Some("aborted") => TransactionStatus::RolledBack,
-        _ => TransactionStatus::Unknown,
     })
 }

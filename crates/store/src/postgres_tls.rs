@@ -1,7 +1,8 @@
 //! TLS for PostgreSQL with the parameters of libpq: <https://www.postgresql.org/docs/current/libpq-ssl.html>.
 
+mod stream;
+
 use crate::{OpenError, StoreError};
-use futures_util::future::BoxFuture;
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, aws_lc_rs, verify_tls12_signature, verify_tls13_signature};
@@ -10,17 +11,12 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{
     CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme,
 };
-use std::io;
 use std::path::{Path, PathBuf};
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+pub(crate) use stream::Connector;
 use tokio_postgres::Config;
 use tokio_postgres::config::SslMode;
-use tokio_postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect};
 use tokio_rustls::TlsConnector;
-use tokio_rustls::client::TlsStream;
 
 /// Which parts of a server's certificate are verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -211,86 +207,5 @@ impl ServerCertVerifier for Verifier {
         self.provider
             .signature_verification_algorithms
             .supported_schemes()
-    }
-}
-
-/// Creates encrypted connections for the driver.
-#[derive(Clone)]
-pub(crate) struct Connector(TlsConnector);
-
-impl<S> MakeTlsConnect<S> for Connector
-where
-    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-{
-    type Stream = Encrypted<S>;
-    type TlsConnect = ConnectTo;
-    type Error = io::Error;
-
-    fn make_tls_connect(&mut self, host: &str) -> io::Result<ConnectTo> {
-        let host = ServerName::try_from(host.to_owned())
-            .map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
-        Ok(ConnectTo {
-            connector: self.0.clone(),
-            host,
-        })
-    }
-}
-
-/// The target of one connection to encrypt.
-pub(crate) struct ConnectTo {
-    connector: TlsConnector,
-    host: ServerName<'static>,
-}
-
-impl<S> TlsConnect<S> for ConnectTo
-where
-    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-{
-    type Stream = Encrypted<S>;
-    type Error = io::Error;
-    type Future = BoxFuture<'static, io::Result<Encrypted<S>>>;
-
-    fn connect(self, stream: S) -> Self::Future {
-        Box::pin(async move {
-            let stream = self.connector.connect(self.host, stream).await?;
-            Ok(Encrypted(stream))
-        })
-    }
-}
-
-/// An encrypted connection. Offers no channel binding.
-pub(crate) struct Encrypted<S>(TlsStream<S>);
-
-impl<S: AsyncRead + AsyncWrite + Unpin> tokio_postgres::tls::TlsStream for Encrypted<S> {
-    fn channel_binding(&self) -> ChannelBinding {
-        ChannelBinding::none()
-    }
-}
-
-impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Encrypted<S> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buf: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_read(cx, buf)
-    }
-}
-
-impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Encrypted<S> {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buf: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.0).poll_write(cx, buf)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_flush(cx)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_shutdown(cx)
     }
 }

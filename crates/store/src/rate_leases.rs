@@ -3,12 +3,15 @@
 //! and are then returned. This bounds how much a node can hold back, or use after the database has freed it. The times
 //! of permits are those of the database's clock, because the clocks of the nodes may differ.
 
+mod permit;
 mod pool;
+mod sweep;
 
 use crate::rate_permits::RateRequest;
 use crate::{Store, StoreError};
 use gatehouse_domain::{Clock, Timestamp};
-use pool::{Pool, Unused};
+pub use permit::RatePermit;
+use pool::Pool;
 use std::collections::HashMap;
 use std::fmt;
 use std::hash::Hash;
@@ -77,32 +80,6 @@ pub struct RateLeases<K> {
     pools: Mutex<Pools<K>>,
     /// Notified whenever an undecided permit is used or returned.
     settled: Notify,
-}
-
-/// Permits of one limit. Returned to this node on drop unless used.
-#[derive(Debug)]
-#[must_use = "permits that are not used are returned"]
-pub struct RatePermit<K: RateKey> {
-    leases: Arc<RateLeases<K>>,
-    key: K,
-    count: u32,
-    is_used: bool,
-}
-
-impl<K: RateKey> RatePermit<K> {
-    /// Decides whether the permits are used or returned on drop.
-    pub const fn set_used(&mut self, is_used: bool) {
-        self.is_used = is_used;
-    }
-}
-
-impl<K: RateKey> Drop for RatePermit<K> {
-    fn drop(&mut self) {
-        if let Some(pool) = self.leases.lock().by_key.get_mut(&self.key) {
-            pool.settle(self.count, self.is_used);
-        }
-        self.leases.settled.notify_waiters();
-    }
 }
 
 impl<K: RateKey> RateLeases<K> {
@@ -232,47 +209,6 @@ impl<K: RateKey> RateLeases<K> {
         let pool = pools.by_key.entry(key).or_default();
         pool.add(lease, (count, limit), at, (now_ms, wait_ms));
         Ok(())
-    }
-
-    /// Drops idle pools and returns their unused permits, at most once per [`EXPIRY_MS`].
-    fn sweep(self: &Arc<Self>) {
-        let now_ms = self.clock.monotonic_ms();
-        let mut unused: Vec<(String, Unused)> = Vec::new();
-        {
-            let mut pools = self.lock();
-            if now_ms.saturating_sub(pools.swept_at_ms) < EXPIRY_MS {
-                return;
-            }
-            pools.swept_at_ms = now_ms;
-            pools.by_key.retain(|key, pool| {
-                if !pool.is_idle(now_ms) {
-                    return true;
-                }
-                let left = pool.take_unused();
-                if left.count > 0 && unused.len() < RETURNED_AT_ONCE {
-                    unused.push((key.name(), left));
-                }
-                false
-            });
-        }
-        if unused.is_empty() {
-            return;
-        }
-        let (store, window_ms) = (self.store.clone(), self.window_ms);
-        self.tasks.spawn(async move {
-            let write = store.write_limits(move |conn| {
-                Box::pin(async move {
-                    for (name, left) in &unused {
-                        conn.return_rate(name, left.count, left.leased_at, window_ms)
-                            .await?;
-                    }
-                    Ok::<_, StoreError>(())
-                })
-            });
-            if let Err(error) = write.await {
-                tracing::debug!(%error, "unused permits were not returned; they expire");
-            }
-        });
     }
 
     /// Discards the permits of a limit that no longer exists.

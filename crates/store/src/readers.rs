@@ -1,17 +1,17 @@
 //! Read connections. SQLite's run on dedicated threads because its calls block.
 
+mod threads;
+
 use crate::conn::Conn;
 use crate::dialect::Role;
 use crate::location::Source;
 use crate::postgres::CONNECT;
 use crate::sql::query;
 use crate::{Location, OpenError, StoreError};
-use deadpool_postgres::Pool;
 use futures_util::future::BoxFuture;
-use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, Mutex, PoisonError};
-use tokio::runtime::Handle;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit, mpsc, oneshot};
+use std::sync::Arc;
+use threads::{Sessions, Threads};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit, oneshot};
 use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
 
@@ -135,99 +135,4 @@ impl Readers {
 
 fn not_finished() -> StoreError {
     StoreError::unavailable("a read was not finished")
-}
-
-/// Sessions of a PostgreSQL server.
-#[derive(Clone, Debug)]
-pub(crate) struct Sessions {
-    source: Source,
-    pool: Pool,
-    running: TaskTracker,
-}
-
-impl Sessions {
-    /// Reads in a separate task, which completes even if the caller stops waiting. Otherwise a connection that no
-    /// longer answers would return to the pool whenever a caller gives up before the connection's timeout.
-    async fn start_reading(&self, job: Job) -> Result<(), StoreError> {
-        let mut conn = self.source.connect().await?;
-        self.running.spawn(async move {
-            let reply = job(&mut conn).await;
-            conn.give_back();
-            reply();
-        });
-        Ok(())
-    }
-}
-
-/// Threads that each own a connection and take jobs from a shared queue.
-#[derive(Clone, Debug)]
-pub(crate) struct Threads {
-    jobs: Arc<Mutex<Option<mpsc::Sender<Job>>>>,
-    /// One permit per thread, held until the caller has received the result. This bounds the number of
-    /// results in memory if callers are slower than the threads.
-    permits: Arc<Semaphore>,
-    running: TaskTracker,
-}
-
-impl Threads {
-    fn start(conns: Vec<Conn>) -> Self {
-        let permits = Arc::new(Semaphore::new(conns.len()));
-        let (jobs, queue) = mpsc::channel::<Job>(READERS);
-        let queue = Arc::new(Mutex::new(queue));
-        let closing = Arc::new(Mutex::new(()));
-        let running = TaskTracker::new();
-        for mut conn in conns {
-            let (queue, closing) = (Arc::clone(&queue), Arc::clone(&closing));
-            let (runtime, token) = (Handle::current(), running.token());
-            std::thread::spawn(move || {
-                let next = || {
-                    let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
-                    queue.blocking_recv()
-                };
-                while let Some(job) = next() {
-                    // If the job panics, its reply channel closes and the caller gets an error.
-                    drop(std::panic::catch_unwind(AssertUnwindSafe(|| {
-                        runtime.block_on(job(&mut conn))();
-                    })));
-                }
-                // One connection closes at a time. If two close at once, neither is the last one, and SQLite leaves its
-                // `-wal` and `-shm` files behind.
-                let turn = closing.lock();
-                drop(conn);
-                drop(turn);
-                drop(token);
-            });
-        }
-        running.close();
-        Self {
-            jobs: Arc::new(Mutex::new(Some(jobs))),
-            permits,
-            running,
-        }
-    }
-
-    async fn start_reading(&self, job: Job) -> Result<SemaphorePermit<'_>, StoreError> {
-        let closed = || StoreError::unavailable("the store is closed");
-        let permit = self.permits.acquire().await.map_err(|_| closed())?;
-        let jobs = self.sender().ok_or_else(closed)?;
-        jobs.send(job).await.map_err(|_| closed())?;
-        Ok(permit)
-    }
-
-    fn sender(&self) -> Option<mpsc::Sender<Job>> {
-        self.jobs
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
-    }
-
-    async fn close(&self) {
-        drop(
-            self.jobs
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .take(),
-        );
-        self.running.wait().await;
-    }
 }

@@ -1,15 +1,16 @@
 //! Statements with their values, and result rows. The types are the same for both engines.
 
+mod parameters;
+
 use crate::StoreError;
 use gatehouse_domain::id::{
     ApprovalId, AttachmentId, AudioId, AuthSessionId, ChallengeId, DeliveryId, DeviceId,
     InboxMessageId, MessageId, PasskeyId, PushSubscriptionId, SessionId, TurnId, WebhookId,
 };
 use gatehouse_domain::{DeliveryStatus, Timestamp};
-use rusqlite::types::{ToSqlOutput, ValueRef};
 use std::borrow::Cow;
 use std::fmt;
-use tokio_postgres::types::{IsNull, ToSql, Type, private::BytesMut, to_sql_checked};
+use tokio_postgres::types::Type;
 
 /// Begins a statement. Its parameters are `$1`, `$2`, …
 pub(crate) fn query<'q>(text: impl Into<Cow<'q, str>>) -> Query<'q> {
@@ -86,38 +87,6 @@ values! {
     &'q [u8] => |value| Self::Blob(Some(value.into()));
     Vec<u8> => |value| Self::Blob(Some(value.into()));
     Option<Vec<u8>> => |value| Self::Blob(value.map(Cow::Owned));
-}
-
-impl rusqlite::ToSql for Value<'_> {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        let value = match self {
-            Self::Integer(Some(number)) => ValueRef::Integer(*number),
-            Self::Text(Some(text)) => ValueRef::Text(text.as_bytes()),
-            Self::Blob(Some(bytes)) => ValueRef::Blob(bytes),
-            Self::Integer(None) | Self::Text(None) | Self::Blob(None) => ValueRef::Null,
-        };
-        Ok(ToSqlOutput::Borrowed(value))
-    }
-}
-
-impl ToSql for Value<'_> {
-    fn to_sql(
-        &self,
-        ty: &Type,
-        out: &mut BytesMut,
-    ) -> Result<IsNull, Box<dyn std::error::Error + Sync + Send>> {
-        match self {
-            Self::Integer(value) => value.to_sql(ty, out),
-            Self::Text(value) => value.as_deref().to_sql(ty, out),
-            Self::Blob(value) => value.as_deref().to_sql(ty, out),
-        }
-    }
-
-    fn accepts(ty: &Type) -> bool {
-        [Type::INT8, Type::TEXT, Type::BYTEA].contains(ty)
-    }
-
-    to_sql_checked!();
 }
 
 /// A row of a result.

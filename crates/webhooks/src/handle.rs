@@ -1,6 +1,9 @@
 //! The crate's handle: its dependencies, its settings, and how it is opened. Other modules implement the
 //! operations on the same type.
 
+mod running;
+mod settings;
+
 use crate::changes::Changes;
 use crate::delivery_ids::DeliveryIds;
 use crate::error::WebhooksError;
@@ -25,91 +28,13 @@ use gatehouse_domain::trace::Tracer;
 use gatehouse_domain::{Clock, DeliveryId, Random, Timestamp};
 use gatehouse_secrets::Secrets;
 use gatehouse_store::{DeliveryRow, Store, StoreError, SweepClock};
-use std::collections::HashMap;
+use running::{Cancels, Running};
+pub use settings::{WebhooksParts, WebhooksSettings};
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-
-/// The dependencies of this crate.
-#[derive(Clone, Debug)]
-pub struct WebhooksParts {
-    pub store: Store,
-    pub secrets: Secrets,
-    pub agents: Agents,
-    pub channels: Channels,
-    pub clock: Arc<dyn Clock>,
-    pub random: Arc<dyn Random>,
-    pub tracer: Tracer,
-}
-
-/// The settings of this crate.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WebhooksSettings {
-    pub section: gatehouse_config::Webhooks,
-    /// `server.drain_seconds`.
-    pub drain_seconds: u64,
-    /// `vault.hold_while_sealed`.
-    pub hold_while_sealed: bool,
-    /// The base URL that senders use, such as `https://gate.example`: `server.external_url`, otherwise the
-    /// listen address.
-    pub base_url: String,
-}
-
-impl Default for WebhooksSettings {
-    fn default() -> Self {
-        Self {
-            section: gatehouse_config::Webhooks::default(),
-            drain_seconds: 30,
-            hold_while_sealed: false,
-            base_url: "http://127.0.0.1:8420".to_owned(),
-        }
-    }
-}
-
-/// Cancellation tokens of the runs in progress.
-#[derive(Debug, Default)]
-pub(crate) struct Cancels(
-    Mutex<HashMap<DeliveryId, (gatehouse_domain::WebhookId, CancellationToken)>>,
-);
-
-/// Removes its run from [`Cancels`] when dropped.
-#[derive(Debug)]
-pub(crate) struct Running {
-    inner: Arc<Inner>,
-    delivery: DeliveryId,
-    /// Cancelled when the delivery is cancelled or its webhook is deleted.
-    pub(crate) cancel: CancellationToken,
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.inner.cancels.lock().remove(&self.delivery);
-    }
-}
-
-impl Cancels {
-    fn lock(
-        &self,
-    ) -> MutexGuard<'_, HashMap<DeliveryId, (gatehouse_domain::WebhookId, CancellationToken)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(crate) fn cancel_delivery(&self, delivery: &DeliveryId) {
-        if let Some((_, cancel)) = self.lock().get(delivery) {
-            cancel.cancel();
-        }
-    }
-
-    pub(crate) fn cancel_webhook(&self, webhook: &gatehouse_domain::WebhookId) {
-        for (whose, cancel) in self.lock().values() {
-            if whose == webhook {
-                cancel.cancel();
-            }
-        }
-    }
-}
 
 /// The shared state behind [`Webhooks`].
 pub(crate) struct Inner {

@@ -2,6 +2,7 @@
 //! contains the limits.
 
 mod apply;
+mod auth;
 mod checks;
 mod conditions;
 mod patch;
@@ -12,6 +13,7 @@ pub use patch::Patch;
 use crate::rules::OnLimit;
 use crate::schedule::ScheduleInput;
 use crate::webhook::{SessionMode, StoredConfig, TemplateFormat};
+pub use auth::AuthInput;
 use checks::{Checked, invalid};
 use gatehouse_domain::Cidr;
 use gatehouse_sources::AuthMode;
@@ -20,7 +22,6 @@ use gatehouse_sources::payload_filter::Condition;
 use schemars::JsonSchema;
 use secrecy::SecretString;
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -43,36 +44,6 @@ struct Lists {
     allow: Option<Vec<String>>,
     /// Names to deny. Takes precedence over `allow`.
     deny: Option<Vec<String>>,
-}
-
-/// The `auth` member of the input. Read-only members of a record are accepted and ignored, so a record can
-/// be sent back unchanged.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct AuthInput {
-    /// Same as the top-level `header`.
-    #[serde(default)]
-    pub header: Patch<String>,
-    /// Same as the top-level `secret`.
-    #[serde(default)]
-    #[schemars(with = "Option<String>")]
-    pub secret: Patch<SecretString>,
-    /// Ignored.
-    #[serde(default)]
-    #[schemars(skip)]
-    pub configured: IgnoredAny,
-    /// Ignored.
-    #[serde(default)]
-    #[schemars(skip)]
-    pub secret_hint: IgnoredAny,
-    /// Ignored.
-    #[serde(default)]
-    #[schemars(skip)]
-    pub awaits_secret: IgnoredAny,
-    /// Ignored.
-    #[serde(default)]
-    #[schemars(skip)]
-    pub previous_secret_expires_at: IgnoredAny,
 }
 
 /// Settings of a webhook. `null` resets a setting to its default.

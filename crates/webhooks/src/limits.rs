@@ -3,33 +3,20 @@
 //! released if storing fails, so duplicates and failures do not count. It must not depend on requests.
 
 pub(crate) mod per_minute;
+mod windows;
 
 use crate::shared_limits::SharedPermit;
 use gatehouse_domain::{Clock, SlidingWindow, WebhookId};
 use gatehouse_store::RateRefused;
-use per_minute::{PerMinute, WINDOW_MS};
+use per_minute::PerMinute;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
+use windows::{MINUTE_US, Windows};
 
 /// Maximum number of deliveries of a webhook that wait for its rate.
 pub(crate) const MAX_WAITING: u64 = 10_000;
-const MINUTE_US: u64 = 60_000_000;
-
-#[derive(Debug)]
-struct Windows {
-    own: HashMap<WebhookId, SlidingWindow>,
-    global: SlidingWindow,
-    swept_at_ms: u64,
-    /// Undecided permits: reserved, but the delivery is neither stored nor rejected yet. Counted per
-    /// webhook and overall.
-    open: HashMap<WebhookId, usize>,
-    all_open: usize,
-    /// When the last delivery that waits for its webhook's rate would start, in microseconds of the
-    /// monotonic clock. Estimates how many deliveries wait.
-    waiting: HashMap<WebhookId, u64>,
-}
 
 /// The rate limits of this process.
 pub(crate) struct Limits {
@@ -104,67 +91,6 @@ impl Drop for Reservation {
         }
         drop(windows);
         self.limits.settled.notify_waiters();
-    }
-}
-
-impl Windows {
-    /// Discards expired windows, at most once per window, before their truncated timestamps become
-    /// ambiguous.
-    fn tick(&mut self, now_ms: u64) {
-        let since = now_ms.saturating_sub(self.swept_at_ms);
-        if since < u64::from(WINDOW_MS) {
-            return;
-        }
-        let all_passed = since >= 2 * u64::from(WINDOW_MS);
-        self.own
-            .retain(|_, window| !all_passed && !window.is_idle(WINDOW_MS, now_ms));
-        self.waiting
-            .retain(|_, last| *last > now_ms.saturating_mul(1000));
-        if all_passed || self.global.is_idle(WINDOW_MS, now_ms) {
-            self.global = SlidingWindow::default();
-        }
-        self.swept_at_ms = now_ms;
-    }
-
-    /// The limit that refuses, if any. `undecided` considers only permits of that limit.
-    fn refusal(&self, webhook: &WebhookId, limits: PerMinute, now_ms: u64) -> Option<RateRefused> {
-        let own = self.own.get(webhook);
-        if let Some(wait_ms) = own.and_then(|own| own.wait(limits.webhook, WINDOW_MS, now_ms)) {
-            return Some(RateRefused {
-                wait_ms,
-                undecided: self.open.contains_key(webhook),
-            });
-        }
-        let wait_ms = self.global.wait(limits.global, WINDOW_MS, now_ms)?;
-        Some(RateRefused {
-            wait_ms,
-            undecided: self.all_open > 0,
-        })
-    }
-
-    fn begin(&mut self, webhook: &WebhookId) {
-        *self.open.entry(webhook.clone()).or_default() += 1;
-        self.all_open += 1;
-    }
-
-    fn settle(&mut self, webhook: &WebhookId) {
-        self.all_open = self.all_open.saturating_sub(1);
-        if let Some(open) = self.open.get_mut(webhook) {
-            *open = open.saturating_sub(1);
-            if *open == 0 {
-                self.open.remove(webhook);
-            }
-        }
-    }
-
-    fn record(&mut self, webhook: &WebhookId, now_ms: u64) {
-        if let Some(own) = self.own.get_mut(webhook) {
-            own.record(WINDOW_MS, now_ms);
-        } else {
-            let own = self.own.entry(webhook.clone()).or_default();
-            own.record(WINDOW_MS, now_ms);
-        }
-        self.global.record(WINDOW_MS, now_ms);
     }
 }
 

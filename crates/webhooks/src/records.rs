@@ -2,7 +2,10 @@
 //! row. Memory is then updated in commit order, even if the caller disconnects.
 
 mod create;
+mod miss;
 mod open;
+mod secrets;
+mod shown;
 mod unusable;
 mod update;
 
@@ -11,19 +14,17 @@ pub(crate) use update::require_unchanged;
 
 use crate::error::WebhooksError;
 use crate::handle::{Inner, Webhooks};
-use crate::input::WebhookInput;
 use crate::listing::is_cursor;
-use crate::secret::{self, CURRENT};
-use crate::webhook::{SecretFacts, StoredConfig, Webhook};
+use crate::webhook::{StoredConfig, Webhook};
 use futures_util::future::BoxFuture;
-use gatehouse_domain::{Actor, ErrorCode, Problem, Timestamp, WebhookId};
-use gatehouse_secrets::{FormedSecret, SecretOwner, SecretsError};
-use gatehouse_sources::{AuthMode, verify};
+use gatehouse_domain::{Actor, Timestamp, WebhookId};
+use gatehouse_secrets::{FormedSecret, SecretOwner};
 use gatehouse_store::{AuditEntry, Conn, StoreError, WebhookRow, WebhookSecretRow, inherit};
-use schemars::JsonSchema;
-use secrecy::{ExposeSecret, SecretString};
-use serde::{Serialize, Serializer};
+pub(crate) use miss::Miss;
+use secrecy::SecretString;
+pub(crate) use secrets::{checked_secret, facts, no_secret, secret_row};
 use serde_json::Value;
+pub use shown::{ShownSecret, WebhookChanged, WebhookPage};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -33,100 +34,8 @@ pub(crate) const TRIES: usize = 3;
 const OPEN_WARNING: &str = "Anyone who knows this URL can send deliveries: the mode `none` \
     verifies nothing and is for testing only.";
 
-/// A created or changed webhook, with details that are shown only once.
-#[derive(Serialize, JsonSchema)]
-pub struct WebhookChanged {
-    #[serde(flatten)]
-    pub webhook: Webhook,
-    /// The secret, if one was generated or supplied. It is never shown again.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub secret: Option<ShownSecret>,
-    /// A warning for the owner.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub warning: Option<&'static str>,
-}
-
-/// A secret that may be serialized, for the one response that shows it.
-#[derive(JsonSchema)]
-#[serde(transparent)]
-pub struct ShownSecret(#[schemars(with = "String")] pub SecretString);
-
-impl ExposeSecret<str> for ShownSecret {
-    fn expose_secret(&self) -> &str {
-        self.0.expose_secret()
-    }
-}
-
-impl Serialize for ShownSecret {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.expose_secret())
-    }
-}
-
-impl std::fmt::Debug for WebhookChanged {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("WebhookChanged")
-            .field("webhook", &self.webhook)
-            .finish_non_exhaustive()
-    }
-}
-
-/// A page of webhooks, oldest first.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct WebhookPage {
-    pub webhooks: Vec<Webhook>,
-    /// Cursor of the next page. Absent on the last page.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub next_cursor: Option<String>,
-}
-
 /// A webhook's row and its secret rows.
 pub(crate) type Read = (WebhookRow, Vec<WebhookSecretRow>);
-
-/// The facts about these secrets that may be shown.
-pub(crate) fn facts(secrets: &[WebhookSecretRow], now: Timestamp) -> SecretFacts {
-    let ends = secrets.iter().filter_map(|row| row.expires_at);
-    SecretFacts {
-        has_secret: secrets.iter().any(|row| row.field == CURRENT),
-        previous_until: ends.filter(|end| now < *end).max(),
-    }
-}
-
-/// The reason why a write was not made: `Crossed` if another change came first.
-pub(crate) enum Miss {
-    Crossed,
-    Failed(WebhooksError),
-}
-
-impl From<WebhooksError> for Miss {
-    fn from(error: WebhooksError) -> Self {
-        Self::Failed(error)
-    }
-}
-
-impl From<SecretsError> for Miss {
-    fn from(error: SecretsError) -> Self {
-        Self::Failed(error.into())
-    }
-}
-
-impl From<StoreError> for Miss {
-    fn from(error: StoreError) -> Self {
-        Self::Failed(error.into())
-    }
-}
-
-impl From<Miss> for WebhooksError {
-    fn from(miss: Miss) -> Self {
-        match miss {
-            Miss::Failed(error) => error,
-            Miss::Crossed => Self::Refused(Problem::new(
-                ErrorCode::Conflict,
-                "The webhook was changed at the same time; try again.",
-            )),
-        }
-    }
-}
 
 impl Webhooks {
     /// Runs a change to completion even if the caller disconnects. Changes in this process run one at a
@@ -207,48 +116,6 @@ impl Webhooks {
 
 pub(crate) fn config_text(config: &StoredConfig) -> Result<String, WebhooksError> {
     serde_json::to_string(config).map_err(|_| WebhooksError::BrokenOff)
-}
-
-/// Validates a supplied secret for this mode.
-pub(crate) fn checked_secret(
-    mode: AuthMode,
-    secret: &SecretString,
-) -> Result<SecretString, WebhooksError> {
-    let text = secret.expose_secret();
-    if text.chars().count() > secret::MAX_CHARACTERS {
-        let reason = format!("at most {} characters", secret::MAX_CHARACTERS);
-        return Err(WebhooksError::invalid("secret", reason));
-    }
-    verify::check_secret(mode, text)
-        .map_err(|error| WebhooksError::invalid("secret", error.to_string()))?;
-    Ok(secret.clone())
-}
-
-/// Rejects a secret for a mode that uses none; it would be silently discarded.
-pub(crate) fn no_secret(input: &WebhookInput) -> Result<(), WebhooksError> {
-    if input.secret().value().is_some() {
-        let reason = "the auth mode none has no secret";
-        return Err(WebhooksError::invalid("secret", reason));
-    }
-    Ok(())
-}
-
-/// The database row for an encoded secret.
-pub(crate) fn secret_row(
-    id: &WebhookId,
-    field: &str,
-    formed: &FormedSecret,
-    expires_at: Option<Timestamp>,
-    now: Timestamp,
-) -> WebhookSecretRow {
-    WebhookSecretRow {
-        webhook_id: id.clone(),
-        field: field.to_owned(),
-        value: formed.value.to_string(),
-        encrypted: formed.encrypted,
-        expires_at,
-        updated_at: now,
-    }
 }
 
 impl Inner {

@@ -3,6 +3,7 @@
 
 pub(crate) mod outcome;
 mod payload_files;
+mod problems;
 
 use outcome::MAX_OUTCOME_CHARS;
 pub(crate) use outcome::{Outcome, Trace};
@@ -16,15 +17,14 @@ use crate::sending;
 use crate::tool::CHANNEL_SEND;
 use crate::webhook::Snapshot;
 use gatehouse_agents::{
-    Action, ActionStatus, AgentsError, MessageOrigin, Origin, SendRequest, Stop, Target, TurnReport,
+    Action, ActionStatus, MessageOrigin, Origin, SendRequest, Target, TurnReport,
 };
-use gatehouse_domain::{Actor, ErrorCode, Problem, Timestamp};
+use gatehouse_domain::{Actor, ErrorCode};
 use gatehouse_sources::payload::Payload;
 use gatehouse_sources::summary;
 use gatehouse_store::DeliveryWork;
 use payload_files::PayloadFiles;
-use serde::Deserialize;
-use serde_json::Value;
+use problems::{asked_wait, lack_of, no_turn, resets_at};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -204,69 +204,6 @@ fn after_turn(
             Outcome::Retry(trace, problem.message, None)
         }
         Some(problem) => Outcome::Failed(trace, problem.message),
-    }
-}
-
-/// When the budget that stopped a turn resets.
-fn resets_at(problem: &Problem) -> Option<Timestamp> {
-    if problem.code != ErrorCode::BudgetExhausted {
-        return None;
-    }
-    let at = problem.details.get("resets_at")?;
-    Timestamp::deserialize(at).ok()
-}
-
-/// The delay after a rate limit or an overload of the model's provider: the requested one, otherwise [`UNSTATED_WAIT`].
-/// Not for exhausted credit: the provider requests a delay for it, too, but waiting does not help, so it must be
-/// reported.
-fn asked_wait(problem: &Problem) -> Option<Duration> {
-    let reason = problem.details.get("reason")?.as_str()?;
-    if !matches!(reason, "rate_limited" | "overloaded") {
-        return None;
-    }
-    let seconds = problem.details.get("retry_after_seconds");
-    let seconds = seconds.and_then(Value::as_u64);
-    Some(seconds.map_or(UNSTATED_WAIT, Duration::from_secs))
-}
-
-/// The reason why a turn that ended normally has no answer.
-fn lack_of(report: &TurnReport) -> Option<&'static str> {
-    match report.stop {
-        Stop::Refused => Some("The model refused to answer."),
-        Stop::Filtered => Some("The content filter of the model provider removed the answer."),
-        _ if !report.has_answer => Some("The agent's answer is empty."),
-        _ => None,
-    }
-}
-
-fn no_turn(error: AgentsError, stops: Stops<'_>) -> Outcome {
-    let trace = Trace::default();
-    match error {
-        _ if stops.is_any() => Outcome::Interrupted { began: false },
-        AgentsError::TakenOver => Outcome::Interrupted { began: false },
-        AgentsError::Sealed => Outcome::Sealed(trace),
-        AgentsError::Budget(exhausted) => Outcome::Exhausted(trace, exhausted.resets_at),
-        AgentsError::ShuttingDown => {
-            let why = "The agent could not start a turn.".to_owned();
-            Outcome::Retry(trace, why, None)
-        }
-        AgentsError::NotFound("agent") | AgentsError::Invalid { field: "agent", .. } => {
-            Outcome::Failed(
-            trace,
-            "The agent of this webhook no longer exists. Choose another one for the webhook, then \
-             replay the delivery."
-                .to_owned(),
-            )
-        }
-        AgentsError::TooManyWaiting => {
-            let why = "Too many turns wait in the session of this delivery.".to_owned();
-            Outcome::Retry(trace, why, None)
-        }
-        AgentsError::Store(error) if error.is_unavailable() => {
-            let why = "The database was unavailable when the agent was about to start.".to_owned();
-            Outcome::Retry(trace, why, None)
-        }
-        other => Outcome::Failed(trace, Problem::from(other).message),
     }
 }
 

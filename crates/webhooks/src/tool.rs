@@ -5,8 +5,10 @@
 //! Conversations are stored, shown, and sent to a model's vendor. Therefore no secret enters a conversation
 //! in either direction, and lists contain no text from senders.
 
+mod arguments;
 mod channel_send;
 mod deliveries;
+mod description;
 mod payload;
 mod setup;
 
@@ -19,13 +21,13 @@ use channel_send::ChannelSendTool;
 use deliveries::{DeliveryPageView, DeliveryView};
 use futures_util::future::BoxFuture;
 use gatehouse_agents::{Audience, Effect, Tool, ToolContext, ToolError, ToolRegistry};
-use gatehouse_domain::{Actor, DeliveryStatus, Problem, input};
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use gatehouse_domain::{Actor, Problem};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
+use arguments::{Page, Rotation, Search, limit, read, refuse_secret, taken, target};
 pub(crate) use channel_send::CHANNEL_SEND;
+use description::{DESCRIPTION, parameters};
 pub(crate) use payload::PayloadTool;
 
 /// Maximum number of records in a list, to fit a model's context.
@@ -43,12 +45,6 @@ impl Webhooks {
 
 #[derive(Debug)]
 struct WebhookTool(Webhooks);
-
-const DESCRIPTION: &str = "Manages inbound webhooks: URLs to which other services post events, \
-    which then run an agent or are sent to a channel. Actions: `create` (name, and any of the settings; \
-    returns the URL and what to do at the sender), `list`, `get` (id), `update` (id and what changes; null restores the default), `delete` (id), \
-    `rotate_secret` (id), `deliveries` (id of the webhook, status, event, q), `replay` (delivery_id). \
-    Secrets are neither accepted nor shown here: the answer says where a person can get one.";
 
 impl Tool for WebhookTool {
     fn name(&self) -> &'static str {
@@ -94,21 +90,6 @@ impl Tool for WebhookTool {
     }
 }
 
-/// The action and its object: `delete:ID`. Reads the same field as the action does, so that a field that the action
-/// ignores cannot name an object that the owner trusts.
-fn target(input: &Value) -> Option<String> {
-    let text = |name: &str| input.get(name).and_then(Value::as_str);
-    let action = text("action")?;
-    let object = match action {
-        "replay" => text("delivery_id").or_else(|| text("id")),
-        _ => text("id"),
-    };
-    Some(match object {
-        Some(id) => format!("{action}:{id}"),
-        None => action.to_owned(),
-    })
-}
-
 /// Distinguishes the tool's actions from the person's in the audit log.
 fn tool_actor(person: &Actor) -> Actor {
     Actor {
@@ -121,59 +102,8 @@ fn tool_error(problem: impl Into<Problem>) -> ToolError {
     ToolError::new(problem.into().message)
 }
 
-/// Parses the input, without its action, as the type of that action.
-fn read<T: DeserializeOwned>(fields: Map<String, Value>) -> Result<T, ToolError> {
-    input::from_value(Value::Object(fields)).map_err(tool_error)
-}
-
-fn taken(fields: &mut Map<String, Value>, name: &str) -> Result<String, ToolError> {
-    match fields.remove(name) {
-        Some(Value::String(text)) => Ok(text),
-        _ => Err(ToolError::new(format!(
-            "This action needs `{name}`, a text."
-        ))),
-    }
-}
-
 fn shown<T: serde::Serialize>(answer: &T) -> Result<Value, ToolError> {
     serde_json::to_value(answer).map_err(|_| ToolError::new("The answer cannot be shown."))
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Page {
-    limit: Option<usize>,
-    cursor: Option<String>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Rotation {
-    overlap_seconds: Option<i64>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Search {
-    id: Option<String>,
-    status: Option<DeliveryStatus>,
-    event: Option<String>,
-    q: Option<String>,
-    limit: Option<usize>,
-    cursor: Option<String>,
-}
-
-/// Rejects a secret in a conversation: it is already in the stored history.
-fn refuse_secret(fields: &Map<String, Value>) -> Result<(), ToolError> {
-    let inner = fields.get("auth").and_then(|auth| auth.get("secret"));
-    if fields.contains_key("secret") || inner.is_some() {
-        return Err(ToolError::new(
-            "`secret` is not accepted here, because conversations are stored and sent to a model. Omit it; a person \
-             can set it with `gatehouse webhooks update ID`. A secret that was already written in this conversation \
-             should be replaced at the sender.",
-        ));
-    }
-    Ok(())
 }
 
 /// How a person gets a secret to copy.
@@ -206,10 +136,6 @@ fn with(mut answer: Value, name: &str, text: String) -> Value {
         members.insert(name.to_owned(), text.into());
     }
     answer
-}
-
-fn limit(wanted: Option<usize>) -> usize {
-    wanted.unwrap_or(DEFAULT_LIST).clamp(1, MAX_LIST)
 }
 
 impl WebhookTool {
@@ -289,54 +215,6 @@ impl WebhookTool {
         let page = self.0.deliveries(query).await.map_err(tool_error)?;
         shown(&DeliveryPageView::from(page))
     }
-}
-
-/// The parameter schema: a webhook's settings without the secret, plus the parameters of the actions.
-fn parameters() -> Value {
-    let mut schema = schemars::SchemaGenerator::default()
-        .into_root_schema_for::<WebhookInput>()
-        .to_value();
-    let more = json!({
-        "action": {
-            "type": "string",
-            "enum": ["create", "list", "get", "update", "delete", "rotate_secret", "deliveries",
-                "replay"]
-        },
-        "id": { "type": "string", "description": "The webhook." },
-        "delivery_id": { "type": "string", "description": "The delivery to replay." },
-        "overlap_seconds": {
-            "type": "integer",
-            "description": "How long the previous secret stays valid; a day when absent."
-        },
-        "status": {
-            "type": "string",
-            "enum": DeliveryStatus::ALL,
-            "description": "Only deliveries with this status."
-        },
-        "event": { "type": "string", "description": "Only deliveries of this event type." },
-        "q": { "type": "string", "description": "Only deliveries that contain this text." },
-        "limit": { "type": "integer", "minimum": 1, "maximum": MAX_LIST },
-        "cursor": {
-            "type": "string",
-            "description": "`next_cursor` of the previous page. A page can be empty and have a next page."
-        }
-    });
-    if let (Some(Value::Object(properties)), Value::Object(more)) =
-        (schema.get_mut("properties"), more)
-    {
-        properties.remove("secret");
-        properties.extend(more);
-    }
-    let nested = schema.pointer_mut("/$defs/AuthInput/properties");
-    if let Some(Value::Object(properties)) = nested {
-        properties.remove("secret");
-    }
-    if let Value::Object(members) = &mut schema {
-        members.insert("required".to_owned(), json!(["action"]));
-        members.remove("$schema");
-        members.remove("title");
-    }
-    schema
 }
 
 #[cfg(test)]

@@ -1,11 +1,18 @@
 //! Responses, in the order of the API contract's table.
 
+mod devices;
+mod vault;
+
 use crate::identity::AuthMethod;
 use crate::live_credential::LoginMethod;
 use crate::locality::LocalityReport;
-use gatehouse_domain::{ApiKeyId, AuthSessionId, Cidr, DeviceId, ScopeSet, Timestamp};
+pub use devices::{Device, DeviceList, DevicePaired};
+use gatehouse_domain::{ApiKeyId, AuthSessionId, Cidr, ScopeSet, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
+pub use vault::{
+    VaultAnswer, VaultDisableAnswer, VaultDisableReport, VaultRecoveryKeyAnswer, VaultStatusAnswer,
+};
 
 /// `{ok: true}`.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -190,64 +197,6 @@ pub struct ResetAnswer {
     pub kept: Vec<String>,
 }
 
-/// `GET /api/auth/vault/status`.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct VaultStatusAnswer {
-    /// `uninitialized`, `sealed`, `unsealed` or `disabled`.
-    pub status: String,
-}
-
-/// The response to most vault operations.
-#[derive(Serialize, JsonSchema)]
-pub struct VaultAnswer {
-    /// Always true.
-    pub ok: bool,
-    /// `uninitialized`, `sealed`, `unsealed` or `disabled`.
-    pub status: String,
-    /// The vault's recovery key. Returned only once.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub recovery_key: Option<String>,
-}
-
-/// `POST /api/auth/vault/disable`.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct VaultDisableAnswer {
-    /// Always true.
-    pub ok: bool,
-    /// Always `disabled`.
-    pub status: String,
-    /// Always true: the running process may still have secrets in memory that it read earlier.
-    pub restart_advised: bool,
-    /// How many secrets were decrypted.
-    pub report: VaultDisableReport,
-}
-
-/// How many secrets of each kind were decrypted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct VaultDisableReport {
-    /// Environment variables.
-    pub env_vars: u64,
-    /// SSH keys.
-    pub ssh_keys: u64,
-    /// Secrets of channel accounts.
-    pub channels: u64,
-    /// Secrets of webhooks.
-    pub webhooks: u64,
-    /// Provider keys.
-    pub provider_keys: u64,
-    /// Authorizations of MCP servers.
-    pub mcp_authorizations: u64,
-}
-
-/// `POST /api/auth/vault/recovery-key`.
-#[derive(Serialize, JsonSchema)]
-pub struct VaultRecoveryKeyAnswer {
-    /// Always true.
-    pub ok: bool,
-    /// The new recovery key. Returned only once.
-    pub recovery_key: String,
-}
-
 /// One row of the audit log.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct AuditEvent {
@@ -272,49 +221,4 @@ pub struct AuditList {
     /// The cursor of the next page; absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
-}
-
-/// `pairing.create`.
-#[derive(Serialize, JsonSchema)]
-pub struct DevicePaired {
-    pub id: DeviceId,
-    /// The token to send as `auth.device_token` of `connect`. Returned only once.
-    pub token: String,
-    /// What the device may do.
-    pub scopes: ScopeSet,
-}
-
-/// One paired device.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Device {
-    pub id: DeviceId,
-    /// A name chosen by the owner.
-    pub label: String,
-    /// What the device may do.
-    pub scopes: ScopeSet,
-    /// Whether the device has an open socket on the answering node.
-    pub online: bool,
-    /// When the device was last connected.
-    pub last_seen_at: Option<Timestamp>,
-    /// When the device was paired.
-    pub created_at: Timestamp,
-    /// When the device's access expires; absent if never.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub expires_at: Option<Timestamp>,
-    /// The networks from which the device may connect; absent if unrestricted.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub allowed_cidrs: Option<Vec<Cidr>>,
-    /// The methods that the device may call; absent if unrestricted.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub only: Option<Vec<String>>,
-    /// Who paired the device, as in the audit log. Absent for devices paired before this field
-    /// existed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub made_by: Option<String>,
-}
-
-/// Every paired device, newest first.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct DeviceList {
-    pub devices: Vec<Device>,
 }

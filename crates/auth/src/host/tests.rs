@@ -1,7 +1,7 @@
 //! Parsing of hosts and authorities.
 
 use super::*;
-use http::HeaderValue;
+use http::{HeaderMap, HeaderValue, Uri, header};
 use proptest::prelude::*;
 
 fn parse(text: &str) -> Result<Authority<'_>, InvalidAuthority> {

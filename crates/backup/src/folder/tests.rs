@@ -1,6 +1,8 @@
 //! Tests of the parent module.
 
 use super::*;
+use std::fs::File;
+use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 
 fn at(text: &str) -> Timestamp {

@@ -1,7 +1,8 @@
 //! Tests of the parent module.
 
+use super::ask::new_code;
 use super::*;
-use gatehouse_domain::SeededRandom;
+use gatehouse_domain::{Random, SeededRandom};
 
 #[test]
 fn a_code_is_found_however_it_is_typed() {

@@ -5,8 +5,11 @@ pub(crate) mod buttons;
 pub(crate) mod discord;
 mod download;
 pub(crate) mod email;
+mod inbox;
 mod link;
 pub(crate) mod matrix;
+mod media;
+mod names;
 pub(crate) mod slack;
 pub(crate) mod telegram;
 
@@ -19,18 +22,16 @@ use crate::quotes::Quote;
 use crate::receive::{ReceiveError, Received, ReceivedFile};
 use crate::target::OpenAccount;
 use futures_util::future::BoxFuture;
-use gatehouse_domain::visible;
+pub(crate) use inbox::Inbox;
+pub(crate) use media::{MAX_MEDIA, VoiceFormat};
+pub(crate) use names::{display_name, file_name, with_unread};
 use secrecy::ExposeSecret;
 use serde_json::Value;
 use std::fmt;
 use std::time::Duration;
 
-const MAX_NAME_CHARS: usize = 64;
 /// How many files of a message are read. The agent accepts as many.
 pub(crate) const MAX_FILES: usize = 10;
-/// Maximum number of unread files that the text names.
-const MAX_NAMED: usize = 10;
-const MAX_FILE_NAME_CHARS: usize = 100;
 
 /// The state that a receiver keeps for one account between its requests. Dropping it closes the receiver's connection.
 /// Unconfirmed messages are then received again.
@@ -90,55 +91,6 @@ pub(crate) trait Receiving: Send {
 pub(crate) struct PlaceKeys {
     pub(crate) chat: &'static str,
     pub(crate) thread: Option<&'static str>,
-}
-
-/// The form of a channel type's voice messages.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct VoiceFormat {
-    /// The name of the audio format.
-    pub(crate) name: &'static str,
-    /// The name and the media type of the file.
-    pub(crate) file: (&'static str, &'static str),
-    pub(crate) max_bytes: usize,
-}
-
-impl VoiceFormat {
-    /// Opus in Ogg, in which the vendors' programs record.
-    pub(crate) const fn opus(max_bytes: usize) -> Self {
-        Self {
-            name: "opus",
-            file: ("answer.ogg", "audio/ogg"),
-            max_bytes,
-        }
-    }
-}
-
-/// The maximum size of a voice message or picture in bytes, if the vendor has no lower limit. This is Telegram's
-/// limit.
-pub(crate) const MAX_MEDIA: usize = 50_000_000;
-
-/// Identifies messages. Accounts with the same values receive the same messages.
-#[derive(PartialEq, Eq)]
-pub(crate) struct Inbox<'a> {
-    /// The vendor's address and the token, or the address of the mail server, the user and the mailbox.
-    place: [&'a str; 3],
-    /// The addresses whose mail is read, sorted. Empty for other types.
-    addresses: Vec<String>,
-}
-
-impl<'a> Inbox<'a> {
-    pub(crate) fn of_token(vendor: &'a str, token: &'a str) -> Self {
-        Self {
-            place: [vendor, token, ""],
-            addresses: Vec::new(),
-        }
-    }
-
-    pub(crate) fn of_mail(place: [&'a str; 3], mut addresses: Vec<String>) -> Self {
-        addresses.sort();
-        addresses.dedup();
-        Self { place, addresses }
-    }
 }
 
 /// Receives the messages of a channel type.
@@ -261,26 +213,6 @@ pub(crate) trait Receiver: Send + Sync {
     }
 }
 
-/// Returns a person's name as it is shown to the owner: one line of at most 64 characters before hidden characters are
-/// escaped. `id` takes the place of an empty name.
-pub(crate) fn display_name(name: &str, id: &str) -> String {
-    let cut: String = name.trim().chars().take(MAX_NAME_CHARS).collect();
-    let cut = match cut.trim() {
-        "" => id,
-        name => name,
-    };
-    visible::line(cut).text.into_owned()
-}
-
-/// Returns a file's name as it is shown: one line of at most 100 characters before hidden characters are escaped.
-pub(crate) fn file_name(name: &str) -> String {
-    let cut: String = name.trim().chars().take(MAX_FILE_NAME_CHARS).collect();
-    match visible::line(&cut).text.trim() {
-        "" => "file".to_owned(),
-        name => name.to_owned(),
-    }
-}
-
 /// Keeps the files of a message that are read, and names the others after its text.
 pub(crate) fn at_most_files(
     text: String,
@@ -289,17 +221,6 @@ pub(crate) fn at_most_files(
     let others = files.split_off(files.len().min(MAX_FILES));
     let names = others.iter().map(|file| file_name(&file.name));
     (with_unread(text, names), files)
-}
-
-/// Adds the names of files that are not read to the text of their message.
-pub(crate) fn with_unread(text: String, names: impl Iterator<Item = String>) -> String {
-    let names: Vec<String> = names.take(MAX_NAMED).collect();
-    if names.is_empty() {
-        return text;
-    }
-    format!("{text}\n\n(Not read: {})", names.join(", "))
-        .trim()
-        .to_owned()
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Tests of the parent module.
 
+use super::names::MAX_NAMED;
 use super::*;
 
 #[test]

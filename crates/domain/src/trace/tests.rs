@@ -1,6 +1,7 @@
 use super::*;
-use crate::{ManualClock, SeededRandom};
+use crate::{ManualClock, SeededRandom, Timestamp};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 const SENDER: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 

@@ -4,6 +4,7 @@ use super::set_aside::numbered;
 use super::*;
 use gatehouse_domain::SystemRandom;
 use gatehouse_store::testing::{TestDatabase, sqlite};
+use std::collections::BTreeMap;
 
 /// Files in the directory of a database, which is removed with it.
 fn files() -> (TestDatabase, ProviderFiles) {

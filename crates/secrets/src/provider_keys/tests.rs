@@ -1,5 +1,6 @@
 //! Tests of the parent module.
 
+use super::checks::check_key;
 use super::*;
 
 #[test]

@@ -1,5 +1,6 @@
 //! Tests of the parent module.
 
+use super::escaped::reference;
 use super::*;
 
 #[test]

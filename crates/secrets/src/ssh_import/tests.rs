@@ -1,7 +1,8 @@
 //! Tests of the parent module.
 
+use super::der::is_affordable;
 use super::*;
-use pkcs8::pkcs5::pbes2::{Pbkdf2Params, Salt, ScryptParams};
+use pkcs8::pkcs5::pbes2::{Kdf as Pbes2Kdf, Pbkdf2Params, Salt, ScryptParams};
 
 #[test]
 fn stretching_at_and_past_each_limit() {

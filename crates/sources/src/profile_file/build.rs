@@ -1,26 +1,25 @@
 //! Turns the members of a file into a profile, or returns an error about them.
 
 mod guide;
+mod handshake;
 mod sample;
+mod summary;
 mod verification;
 
 use super::check::{
-    at_most, body_path, each, id, leak, leak_all, line, placeholders, stored_header, texts,
+    at_most, body_path, each, id, leak_all, line, placeholders, stored_header, texts,
 };
-use super::raw::{
-    Raw, RawBody, RawEntity, RawField, RawHandshake, RawNotice, RawReply, RawSummary,
-};
+use super::raw::{Raw, RawBody, RawEntity, RawNotice};
 use super::{Mistake, ProfileFile, mistake};
 use crate::auth_mode::AuthMode;
-use crate::event::HMAC;
 use crate::payload::BodyKind;
 use crate::profile::{
-    BodyEvent, Condition, Detail, Echo, EntityRule, EventSource, EventType, Handshake, KeySource,
-    Names, Notice, Profile, Replay, ReplayGuard, Reply, When, event,
+    BodyEvent, Condition, Detail, EntityRule, EventSource, EventType, KeySource, Names, Notice,
+    Profile, Replay, ReplayGuard, When, event,
 };
-use crate::summary::{Field, Section, Summary};
 use crate::verify::scheme::Method;
-use serde_json::Value;
+use handshake::{handshake, reply};
+use summary::summary;
 
 /// Maximum number of alternative headers or paths.
 const MAX_PLACES: usize = 8;
@@ -202,122 +201,4 @@ fn entity(id: &str, path: &str, rule: &RawEntity) -> Result<EntityRule, Mistake>
         when: leak_all(when),
         key,
     })
-}
-
-fn handshake(mode: AuthMode, raw: &RawHandshake) -> Result<Handshake, Mistake> {
-    let path = "handshake";
-    let is_signed = matches!(mode.method(), Method::Signature(_));
-    if let Some(get) = &raw.get {
-        let others = raw.header.is_some()
-            || raw.body.is_some()
-            || raw.is.is_some()
-            || raw.text.is_some()
-            || raw.json.is_some();
-        if get != "hub" || others {
-            return mistake("handshake.get", "expected `hub` and no other member");
-        }
-        if !mode.needs_secret() {
-            return mistake("handshake.get", "needs a mode with a secret");
-        }
-        return Ok(Handshake::Hub);
-    }
-    let Some(is) = &raw.is else {
-        return mistake(path, "`is` is missing");
-    };
-    let is = line("handshake.is", is)?;
-    let when = match (&raw.header, &raw.body) {
-        (Some(header), None) => When::Header(super::check::header("handshake.header", header)?, is),
-        (None, Some(body)) => When::Body(body_path("handshake.body", body)?, is),
-        _ => return mistake(path, EITHER),
-    };
-    let answer = match (&raw.text, &raw.json) {
-        (Some(text), None) => Echo::Text(line("handshake.text", text)?),
-        (None, Some(json @ Value::Object(_))) => Echo::Json(leak(json.to_string())),
-        _ => return mistake(path, "expected either `text` or a table `json`"),
-    };
-    let mut texts = Vec::new();
-    match &raw.json {
-        Some(json) => strings(json, &mut texts),
-        None => texts.extend(raw.text.as_deref()),
-    }
-    for text in texts {
-        for name in placeholders(path, text)? {
-            if name.starts_with(HMAC) && !(is_signed && mode.can_sign()) {
-                return mistake(path, format!("`{{{name}}}` needs a mode with an HMAC"));
-            }
-        }
-    }
-    Ok(Handshake::Verified { when, answer })
-}
-
-/// All strings in a value.
-fn strings<'v>(value: &'v Value, found: &mut Vec<&'v str>) {
-    match value {
-        Value::String(text) => found.push(text),
-        Value::Array(items) => items.iter().for_each(|item| strings(item, found)),
-        Value::Object(members) => members.values().for_each(|member| strings(member, found)),
-        _ => {}
-    }
-}
-
-fn reply(path: &str, raw: &RawReply) -> Result<Reply, Mistake> {
-    if !raw.json.is_object() {
-        return mistake(format!("{path}.json"), "expected a table");
-    }
-    Ok(Reply {
-        event: line(&format!("{path}.event"), &raw.event)?,
-        json: leak(raw.json.to_string()),
-    })
-}
-
-fn summary(raw: &RawSummary) -> Result<Summary, Mistake> {
-    let sentences = each(
-        "summary.sentences",
-        &raw.sentences,
-        |path, (of, sentence)| {
-            placeholders(path, sentence)?;
-            // An empty name applies to any event.
-            let of = if of.is_empty() { "" } else { line(path, of)? };
-            Ok((of, line(path, sentence)?))
-        },
-    )?;
-    let titles = texts("summary.titles", &raw.titles, body_path)?;
-    let fields = each("summary.fields", &raw.fields, field)?;
-    let sections = if fields.is_empty() {
-        Vec::new()
-    } else {
-        vec![Section {
-            of: &[],
-            fields: leak_all(fields),
-        }]
-    };
-    let groups: Vec<&'static [_]> = vec![leak_all(sentences)];
-    Ok(Summary {
-        sentences: leak_all(groups),
-        titles: leak_all(titles),
-        sections: leak_all(sections),
-    })
-}
-
-fn field(path: &str, raw: &RawField) -> Result<Field, Mistake> {
-    let label = line(&format!("{path}.label"), &raw.label)?;
-    let paths = |member: &str, list: &[String]| {
-        let path = format!("{path}.{member}");
-        at_most(&path, list, MAX_PLACES)?;
-        texts(&path, list, body_path).map(leak_all)
-    };
-    match (&raw.line[..], &raw.text, &raw.block[..], &raw.list) {
-        ([_, ..], None, [], None) => Ok(Field::line(label, paths("line", &raw.line)?)),
-        ([], Some(text), [], None) => {
-            placeholders(path, text)?;
-            Ok(Field::text(label, line(&format!("{path}.text"), text)?))
-        }
-        ([], None, [_, ..], None) => Ok(Field::block(label, paths("block", &raw.block)?)),
-        ([], None, [], Some(list)) => Ok(Field::list(
-            label,
-            body_path(&format!("{path}.list"), list)?,
-            leak(raw.of.clone()),
-        )),
-        _ => mistake(path, "expected one of `line`, `text`, `block` and `list`"),
-    }
 }

@@ -1,6 +1,6 @@
 //! Tests of the parent module.
 
-use super::list;
+use super::lists::list;
 use crate::plan::plan_of;
 use crate::testing::sqlite;
 

@@ -1,6 +1,7 @@
 //! Tests of the parent module.
 
-use super::{PIECE_MESSAGES, list};
+use super::PIECE_MESSAGES;
+use super::lists::list;
 use crate::testing::{databases, run_sql};
 use crate::{Engine, StoreError};
 use gatehouse_domain::Timestamp;

@@ -1,13 +1,15 @@
 //! Chooses the due deliveries to claim.
 
-use super::{BARRED, ClaimRequest, DUE, DeliveryWork, PAGE_GROWTH, Take};
+mod taking;
+
+use super::{BARRED, ClaimRequest, DeliveryWork, PAGE_GROWTH, Take};
 use crate::delivery_pace::Paces;
 use crate::delivery_queue::{Head, PAGE};
-use crate::sql::{FromRow, Query, Row, columns, query};
+use crate::sql::{FromRow, Row, columns, query};
 use crate::{Conn, DeliveryRow, StoreError};
-use gatehouse_domain::Timestamp;
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
+pub(super) use taking::Taking;
 
 /// Which delivery of a session may run.
 enum Turn {
@@ -30,42 +32,6 @@ struct Barred {
 }
 
 columns! { Barred: name, is_session }
-
-/// A line from which a claim takes.
-pub(super) struct Taking<'w> {
-    take: &'w Take,
-    /// Number of deliveries still to claim.
-    left: usize,
-    /// Number of deliveries to read at once.
-    page: usize,
-    /// Whether everything that is due has been read.
-    pub(super) is_read: bool,
-    pub(super) claimed: Vec<DeliveryWork>,
-}
-
-impl<'w> Taking<'w> {
-    pub(super) fn new(take: &'w Take) -> Self {
-        Self {
-            take,
-            left: take.limit,
-            page: take.limit.min(PAGE),
-            is_read: take.limit == 0,
-            claimed: Vec::new(),
-        }
-    }
-
-    fn due(&self, now: Timestamp) -> Query<'w> {
-        query(DUE)
-            .bind(&self.take.target)
-            .bind(self.take.webhook_id.as_str())
-            .bind(now.as_millis())
-            .bind(i64::try_from(self.page).unwrap_or(i64::MAX))
-    }
-
-    pub(super) const fn is_open(&self) -> bool {
-        self.left > 0 && !self.is_read
-    }
-}
 
 /// The state of one claim.
 pub(super) struct Claiming<'w> {

@@ -1,6 +1,6 @@
 //! Tests of the parent module.
 
-use super::*;
+use super::lists::{OPEN, of_webhook};
 use crate::plan::plan_of;
 use crate::testing::sqlite;
 

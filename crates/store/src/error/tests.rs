@@ -1,5 +1,6 @@
 //! Tests of the parent module.
 
+use super::causes::{is_unavailable_in_postgres, is_unavailable_in_sqlite};
 use super::*;
 
 #[test]

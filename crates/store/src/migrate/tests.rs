@@ -1,7 +1,7 @@
 //! Tests of the parent module.
 
 use super::*;
-use crate::compatibility::FIRST_STATED;
+use crate::compatibility::{FIRST_STATED, Writers};
 use crate::testing::{empty_postgres, run_sql};
 
 #[tokio::test]

@@ -1,7 +1,8 @@
 //! Databases with the current schema, which tests copy. Migrating an empty database takes up to half a
 //! second.
 
-use super::{PostgresServer, connect, fresh_name, migrate, number, script};
+use super::statements::{connect, script};
+use super::{PostgresServer, fresh_name, migrate, number};
 use crate::Location;
 use crate::migrate::schema_name;
 use futures_util::FutureExt;

@@ -1,7 +1,8 @@
 //! Creating, opening, rewrapping and rotating a vault record.
 
 use super::*;
-use gatehouse_domain::SeededRandom;
+use gatehouse_domain::{SeededRandom, Timestamp};
+use secrecy::SecretString;
 
 const CREATED: Timestamp = Timestamp::from_millis(1_000);
 const LATER: Timestamp = Timestamp::from_millis(2_000);

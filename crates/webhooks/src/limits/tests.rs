@@ -1,5 +1,6 @@
 //! Tests of the parent module.
 
+use super::per_minute::WINDOW_MS;
 use super::*;
 use gatehouse_domain::{ManualClock, Timestamp};
 use std::time::Duration;

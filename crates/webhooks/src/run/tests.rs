@@ -1,8 +1,8 @@
 //! Tests of the parent module.
 
 use super::*;
-use gatehouse_agents::Usage;
-use gatehouse_domain::{SessionId, TurnId};
+use gatehouse_agents::{Stop, Usage};
+use gatehouse_domain::{Problem, SessionId, TurnId};
 
 fn ended_with(problem: Problem) -> Outcome {
     let report = TurnReport {

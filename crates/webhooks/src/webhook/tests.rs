@@ -1,6 +1,7 @@
 //! Tests of the parent module.
 
 use super::*;
+use gatehouse_sources::AuthMode;
 
 #[test]
 fn sessions_are_named_as_specified() {

@@ -1,15 +1,18 @@
 //! Recovers deliveries that are marked as running or waiting without reason: after a crash, a lost lease, a
 //! sealed vault or a deletion. Each is queued again, or fails if it has used up its attempts.
 
+mod release;
+
 use super::slots::Slots;
 use super::{backoff, settle};
 use crate::handle::Inner;
 use crate::metrics;
 use gatehouse_domain::{DeliveryId, DeliveryStatus, Timestamp, WebhookId};
-use gatehouse_secrets::Status;
 use gatehouse_store::{
-    Conn, DeliveryFinish, DeliveryRequeue, DeliveryResponse, LeaseRow, RELEASED_AT_ONCE, StoreError,
+    Conn, DeliveryFinish, DeliveryRequeue, DeliveryResponse, LeaseRow, StoreError,
 };
+pub(crate) use release::revive;
+pub(super) use release::{release_from_budget, release_from_vault};
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
@@ -210,70 +213,6 @@ pub(super) async fn return_unstarted(
             })
         })
         .await
-}
-
-/// Makes deliveries due again that no longer have a reason to wait. Returns whether there may be more.
-pub(crate) async fn revive(inner: &Inner) -> Result<bool, StoreError> {
-    let now = inner.now();
-    let longest_ms = i64::try_from(backoff::LONGEST_WAIT.as_millis()).unwrap_or(i64::MAX);
-    let stranded = inner
-        .queue
-        .read(|conn| Box::pin(async move { conn.list_stranded_deliveries().await }))
-        .await?;
-    let moved = inner
-        .store
-        .write_queue(move |conn| {
-            Box::pin(async move {
-                conn.update_deliveries_due(&stranded, now)?;
-                conn.update_deliveries_too_late(now, longest_ms).await
-            })
-        })
-        .await?;
-    inner.wake.notify_one();
-    Ok(moved >= RELEASED_AT_ONCE)
-}
-
-/// Makes deliveries due that wait for a budget. Those whose budget is still used up wait again. Returns whether there may
-/// be more.
-pub(super) async fn release_from_budget(inner: &Inner) -> Result<bool, StoreError> {
-    let now = inner.now();
-    let released = inner
-        .store
-        .write_queue(move |conn| {
-            Box::pin(async move { conn.release_deliveries_from_budget(now).await })
-        })
-        .await?;
-    if released > 0 {
-        inner.wake.notify_one();
-    }
-    Ok(released >= RELEASED_AT_ONCE)
-}
-
-/// Makes some deliveries due that waited for the vault, if it is unlocked. Returns whether there may be more.
-pub(super) async fn release_from_vault(inner: &Arc<Inner>) -> Result<bool, StoreError> {
-    if inner.secrets.status() == Status::Sealed {
-        return Ok(false);
-    }
-    let waiting = inner
-        .queue
-        .read(|conn| Box::pin(async move { conn.list_deliveries_behind_vault().await }))
-        .await?;
-    if waiting.is_empty() {
-        return Ok(false);
-    }
-    let now = inner.now();
-    inner
-        .store
-        .write_queue(move |conn| {
-            Box::pin(async move {
-                for id in &waiting {
-                    conn.release_delivery_from_vault(id, now).await?;
-                }
-                Ok::<_, StoreError>(())
-            })
-        })
-        .await?;
-    Ok(true)
 }
 
 /// Cancels the runs of deleted webhooks, including those that another node deleted.

@@ -1,7 +1,8 @@
 //! Message components (<https://docs.discord.com/developers/components/reference#button>). A press arrives as the event
 //! `INTERACTION_CREATE` (<https://docs.discord.com/developers/interactions/receiving-and-responding>).
 
-use super::events::User;
+mod press;
+
 use super::{NOUN, call, call_with};
 use crate::error::Failure;
 use crate::markup::Markup;
@@ -13,8 +14,8 @@ use crate::split::Limit;
 use crate::vendor::Answer;
 use futures_util::future::BoxFuture;
 use gatehouse_domain::visible::{self, Visible};
+pub(super) use press::press_of;
 use reqwest::Method;
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 /// The longest content. Counts UTF-16 code units, of which there are at least as many as characters.
@@ -31,60 +32,6 @@ const EPHEMERAL: u32 = 1 << 6;
 
 #[derive(Debug)]
 pub(crate) struct DiscordButtons;
-
-#[derive(Debug, Deserialize)]
-pub(super) struct Interaction {
-    id: String,
-    token: String,
-    #[serde(rename = "type")]
-    kind: u32,
-    data: Option<Data>,
-    guild_id: Option<String>,
-    channel_id: Option<String>,
-    /// Set in servers.
-    member: Option<Member>,
-    /// Set in direct messages.
-    user: Option<User>,
-    message: Option<Message>,
-    context: Option<u32>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Data {
-    custom_id: String,
-}
-
-#[derive(Debug, Deserialize)]
-struct Member {
-    user: User,
-}
-
-#[derive(Debug, Deserialize)]
-struct Message {
-    id: String,
-}
-
-/// The press of a button in a message of the bot.
-pub(super) fn press_of(interaction: Interaction) -> Option<Press> {
-    if interaction.kind != COMPONENT {
-        return None;
-    }
-    let is_direct = interaction.guild_id.is_none()
-        && interaction.member.is_none()
-        && interaction.context.is_none_or(|it| it == BOT_DM);
-    let person = interaction
-        .user
-        .or(interaction.member.map(|member| member.user))?;
-    Some(Press {
-        id: format!("{}:{}", interaction.id, interaction.token),
-        person: person.id,
-        chat: interaction.channel_id?,
-        is_private: is_direct,
-        message_id: interaction.message?.id,
-        data: interaction.data?.custom_id,
-        shown: None,
-    })
-}
 
 /// The call as a code block, in which Discord interprets nothing.
 fn content(text: &QuestionText) -> String {

@@ -1,9 +1,10 @@
 //! A logged-in connection to an IMAP server (RFC 9051, RFC 3501), and its commands. The mailbox is opened
 //! with EXAMINE, so nothing in it changes.
 
+mod commands;
+
 use super::connection::Connection;
 use super::error::ImapError;
-use super::frame::{is_fetch, parse};
 use imap_proto::{AttributeValue, Capability, MailboxDatum, Response, Status};
 use std::time::Duration;
 
@@ -185,91 +186,6 @@ impl Session {
     pub(super) async fn log_out(mut self) {
         let said = self.begin("LOGOUT").await;
         drop(said);
-    }
-
-    pub(super) async fn begin(&mut self, line: &str) -> Result<String, ImapError> {
-        self.commands = self.commands.wrapping_add(1);
-        let tag = format!("g{}", self.commands);
-        self.connection.write(&format!("{tag} {line}")).await?;
-        Ok(tag)
-    }
-
-    pub(super) async fn command(&mut self, line: &str, max: usize) -> Result<Done, ImapError> {
-        let tag = self.begin(line).await?;
-        self.finish(&tag, max).await
-    }
-
-    /// Waits until the server asks for the rest of a command; returns the end of the command if it ends before.
-    pub(super) async fn continued(&mut self, tag: &str) -> Result<Option<Done>, ImapError> {
-        loop {
-            let bytes = self.connection.read(SMALL).await?;
-            match self.note(&bytes)? {
-                Some(Response::Continue(_)) => return Ok(None),
-                Some(Response::Done {
-                    tag: of,
-                    status,
-                    outcome,
-                }) if of.0 == tag => {
-                    let words = outcome.information.unwrap_or_default().into_owned();
-                    let responses = Vec::new();
-                    return Ok(Some(Done {
-                        status,
-                        words,
-                        responses,
-                    }));
-                }
-                _ => {}
-            }
-        }
-    }
-
-    /// Reads until the command ends. All responses may have `max` bytes together.
-    pub(super) async fn finish(&mut self, tag: &str, max: usize) -> Result<Done, ImapError> {
-        let (mut left, mut responses) = (max, Vec::new());
-        loop {
-            let bytes = self.connection.read(left).await?;
-            left = left
-                .checked_sub(bytes.len())
-                .filter(|_| responses.len() < MAX_RESPONSES)
-                .ok_or_else(|| ImapError::later(TOO_MUCH))?;
-            match self.note(&bytes)? {
-                Some(Response::Done {
-                    tag: of,
-                    status,
-                    outcome,
-                }) if of.0 == tag => {
-                    let words = outcome.information.unwrap_or_default().into_owned();
-                    return Ok(Done {
-                        status,
-                        words,
-                        responses,
-                    });
-                }
-                Some(response) => responses.push(response),
-                None => {}
-            }
-        }
-    }
-
-    /// Reads a response and records the state of the mailbox in it. `None` for a response that can be ignored.
-    fn note(&mut self, bytes: &[u8]) -> Result<Option<Response<'static>>, ImapError> {
-        let Some(response) = parse(bytes) else {
-            if is_fetch(bytes) || !bytes.starts_with(b"* ") {
-                return Err(ImapError::later(
-                    "An answer of the mail server could not be read.",
-                ));
-            }
-            return Ok(None);
-        };
-        match &response {
-            Response::MailboxData(MailboxDatum::Exists(_)) => self.has_news = true,
-            Response::Data {
-                status: Status::Bye,
-                ..
-            } => return Err(ImapError::Ended),
-            _ => {}
-        }
-        Ok(Some(response.into_owned()))
     }
 }
 

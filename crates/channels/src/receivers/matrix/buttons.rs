@@ -3,9 +3,10 @@
 //! bot's own reaction. Copies of a question have no reactions of the bot.
 
 mod reactions;
+mod send;
 
 use super::NOUN;
-use super::client_api::{not_matrix, request, send, source_user};
+use super::client_api::{not_matrix, request, source_user};
 use super::events::Reaction;
 use crate::error::Failure;
 use crate::receivers::Source;
@@ -14,13 +15,13 @@ use crate::receivers::buttons::{
 };
 use crate::split::Limit;
 use crate::vendor::{Answer, Limits, call_within};
-use data_encoding::HEXLOWER;
 use futures_util::future::BoxFuture;
 use gatehouse_domain::visible::Visible;
 use reactions::{own_reactions, react, remove_reactions, text};
 use reqwest::{Method, RequestBuilder};
+pub(super) use send::send_notice;
+use send::{check, message, put, send_event, transaction};
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 use std::time::Duration;
 
 /// An edit has the text twice, and an event has 65,536 bytes at most.
@@ -200,54 +201,5 @@ impl Buttons for MatrixButtons {
             send_event(source, &press.chat, "m.room.message", &id, &content).await?;
             Ok(())
         })
-    }
-}
-
-/// Sends a notice, which programs do not answer. At most one with this text arrives in a room within a short time.
-pub(super) async fn send_notice(source: Source<'_>, room: &str, body: &str) -> Result<(), Failure> {
-    let id = transaction(&[room, body]);
-    send_event(source, room, "m.room.message", &id, &message(NOTICE, body)).await?;
-    Ok(())
-}
-
-fn message(kind: &str, body: &str) -> Value {
-    json!({ "msgtype": kind, "body": body, "m.mentions": {} })
-}
-
-fn put(content: &mut Value, name: &str, value: Value) {
-    if let Some(fields) = content.as_object_mut() {
-        fields.insert(name.to_owned(), value);
-    }
-}
-
-/// Returns an ID that is the same for each attempt at one request.
-fn transaction(parts: &[&str]) -> String {
-    HEXLOWER.encode(&Sha256::digest(json!(parts).to_string()))
-}
-
-/// Sends an event and returns its ID.
-async fn send_event(
-    source: Source<'_>,
-    room: &str,
-    kind: &str,
-    id: &str,
-    content: &Value,
-) -> Result<String, Failure> {
-    let path = ["rooms", room, "send", kind, id];
-    let request = request(source, Method::PUT, &path)?.json(content);
-    let answer = send(source, request).await?;
-    check(&answer)?;
-    match answer.response_json().text("/event_id") {
-        "" => Err(not_matrix()),
-        id => Ok(id.to_owned()),
-    }
-}
-
-fn check(answer: &Answer) -> Result<(), Failure> {
-    let body = answer.response_json();
-    let after = body.milliseconds("/retry_after_ms");
-    match body.text("/errcode") {
-        "M_LIMIT_EXCEEDED" => Err(answer.later(NOUN, after)),
-        _ => answer.check(NOUN, after),
     }
 }

@@ -2,19 +2,19 @@
 //! too deeply, does not hide the others.
 
 mod content;
+mod identifiers;
+mod invitation;
 
-use super::super::display_name;
-use super::ENCRYPTED;
 use crate::receive::{ReceivedFile, ReceivedMessage};
 pub(super) use content::quoted;
 use content::{edited, reaction, replied_to, what};
+use identifiers::{MAX_EVENT_ID, is_event_id, is_user_id};
+use invitation::invitation;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
-/// The longest ID of an event, in bytes.
-const MAX_EVENT_ID: usize = 255;
 /// Stands between the ID of an edited message and that of the edit.
 const EDITED_BY: &str = "|";
 
@@ -55,11 +55,6 @@ pub(super) struct Gap {
 }
 
 #[derive(Debug, Deserialize)]
-struct Invited {
-    invite_state: Events,
-}
-
-#[derive(Debug, Deserialize)]
 struct Events {
     events: Vec<Box<RawValue>>,
 }
@@ -73,25 +68,6 @@ struct Event {
     sender: String,
     content: Box<RawValue>,
     state_key: Option<IgnoredAny>,
-}
-
-/// An event of a room that the bot has not joined.
-#[derive(Debug, Deserialize)]
-struct Stripped {
-    #[serde(rename = "type")]
-    kind: String,
-    sender: String,
-    state_key: String,
-    content: Box<RawValue>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Membership {
-    #[serde(rename = "membership")]
-    state: String,
-    #[serde(default)]
-    is_direct: bool,
-    displayname: Option<String>,
 }
 
 /// A reaction of a person to an event.
@@ -193,37 +169,6 @@ impl Synced {
     }
 }
 
-fn invitation(room: &str, invited: &Invited, me: &str) -> Option<ReceivedMessage> {
-    let events = invited.invite_state.events.iter();
-    let events: Vec<Stripped> = events.filter_map(|raw| read(raw)).collect();
-    let is_encrypted = events.iter().any(|event| event.kind == "m.room.encryption");
-    let members: Vec<(Stripped, Membership)> = events
-        .into_iter()
-        .filter(|event| event.kind == "m.room.member")
-        .filter_map(|event| {
-            let membership = read(&event.content)?;
-            Some((event, membership))
-        })
-        .collect();
-    let (own, membership) = members
-        .iter()
-        .find(|(event, it)| event.state_key == me && it.state == "invite")?;
-    let person = own.sender.as_str();
-    let found = members.iter().find(|(event, _)| event.state_key == person);
-    let name = found.and_then(|(_, it)| it.displayname.as_deref());
-    is_user_id(person).then(|| ReceivedMessage {
-        message_id: format!("invitation:{room}"),
-        person: person.to_owned(),
-        name: display_name(name.unwrap_or_default(), person),
-        chat: room.to_owned(),
-        is_group: !membership.is_direct,
-        is_own: true,
-        code_note: is_encrypted.then_some(ENCRYPTED),
-        is_invitation: true,
-        ..ReceivedMessage::default()
-    })
-}
-
 impl Joined {
     /// Returns the messages and reactions of others, oldest first.
     pub(super) fn room_events(&self, me: &str) -> Vec<RoomEvent> {
@@ -270,25 +215,6 @@ fn room_event(event: Event, me: &str) -> Option<RoomEvent> {
         replies_to,
         edits,
     })
-}
-
-/// Whether the text has the form of an event's ID (<https://spec.matrix.org/latest/appendices/#event-ids>).
-fn is_event_id(text: &str) -> bool {
-    let is_short = text.len() <= MAX_EVENT_ID;
-    is_short && text.starts_with('$') && text.bytes().all(|byte| byte.is_ascii_graphic())
-}
-
-/// Whether the text is a user ID that can be part of a session key: its server name contains no separator.
-fn is_user_id(text: &str) -> bool {
-    let parts = text.strip_prefix('@').and_then(|text| text.split_once(':'));
-    parts.is_some_and(|(_, server)| is_server(server))
-}
-
-/// Whether the text has the characters of a server name.
-fn is_server(text: &str) -> bool {
-    let plain =
-        |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b':' | b'[' | b']');
-    !text.is_empty() && text.bytes().all(plain)
 }
 
 #[cfg(test)]

@@ -1,8 +1,10 @@
 //! Buttons of Block Kit (<https://docs.slack.dev/reference/block-kit/blocks/actions-block>). A press arrives as the
 //! payload `block_actions` (<https://docs.slack.dev/reference/interaction-payloads/block_actions-payload>).
 
+mod blocks;
+mod press;
+
 use super::NOUN;
-use super::events::Envelope;
 use crate::error::Failure;
 use crate::markup::Markup;
 use crate::receivers::Source;
@@ -13,10 +15,11 @@ use crate::senders::slack::verdict;
 use crate::split::Limit;
 use crate::vendor::{Answer, call, join_default};
 use crate::vendor_apis::slack::BASE_URL;
+use blocks::{are_stored, blocks, section};
 use futures_util::future::BoxFuture;
 use gatehouse_domain::visible::Visible;
 use gatehouse_outbound::AddressSource;
-use serde::Deserialize;
+pub(super) use press::press_of;
 use serde_json::{Value, json};
 
 /// The longest text of a section, with its escapes
@@ -27,126 +30,6 @@ const SUMMARY: &str = "A tool call waits for approval.";
 
 #[derive(Debug)]
 pub(crate) struct SlackButtons;
-
-#[derive(Deserialize)]
-struct Pressed {
-    #[serde(rename = "type")]
-    kind: String,
-    user: Id,
-    channel: Option<Id>,
-    container: Container,
-    message: Option<Message>,
-    #[serde(default)]
-    actions: Vec<Action>,
-}
-
-#[derive(Deserialize)]
-struct Id {
-    id: String,
-}
-
-#[derive(Deserialize)]
-struct Container {
-    #[serde(rename = "type")]
-    kind: String,
-    message_ts: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Message {
-    #[serde(default)]
-    blocks: Vec<Value>,
-}
-
-#[derive(Deserialize)]
-struct Action {
-    value: Option<String>,
-}
-
-/// The press of an envelope, if it is one of a button in a message.
-pub(super) fn press_of(envelope: &Envelope) -> Option<Press> {
-    if envelope.kind != "interactive" {
-        return None;
-    }
-    let pressed: Pressed = envelope.payload()?;
-    if pressed.kind != "block_actions" || pressed.container.kind != "message" {
-        return None;
-    }
-    let chat = pressed.channel?.id;
-    let mut blocks = pressed.message?.blocks;
-    blocks.retain(is_call);
-    Some(Press {
-        id: envelope.envelope_id.clone()?,
-        person: pressed.user.id,
-        // The IDs of direct messages begin with D.
-        is_private: chat.starts_with('D'),
-        chat,
-        message_id: pressed.container.message_ts?,
-        data: pressed.actions.into_iter().next()?.value?,
-        shown: Some(Value::Array(blocks).to_string()),
-    })
-}
-
-/// Whether a block of a question shows the call.
-fn is_call(block: &Value) -> bool {
-    let text = block.get("text").and_then(|text| text.get("type"));
-    text.and_then(Value::as_str) == Some("plain_text")
-}
-
-/// Whether Slack stored the blocks of a question as they were sent. It writes `<` and `>` around links, and escapes
-/// these characters elsewhere.
-fn are_stored(sent: &[Value], stored: &Value) -> bool {
-    let text = |block: &Value, at: &str| {
-        let text = block.pointer(at).and_then(Value::as_str);
-        text.unwrap_or_default().to_owned()
-    };
-    let is_same = |(sent, stored): (&Value, &Value)| {
-        let mut written = text(stored, "/text/text");
-        if !is_call(sent) {
-            written.retain(|c| !matches!(c, '<' | '>'));
-        }
-        ["/type", "/text/type"]
-            .iter()
-            .all(|at| text(sent, at) == text(stored, at))
-            && text(sent, "/text/text") == written
-    };
-    let stored = stored.as_array().map(Vec::as_slice).unwrap_or_default();
-    sent.len() == stored.len() && sent.iter().zip(stored).all(is_same)
-}
-
-/// A section. Slack decodes `&amp;`, `&lt;` and `&gt;` in both kinds of text and nothing else
-/// (<https://docs.slack.dev/messaging/formatting-message-text#escaping>). In `plain_text` it does not interpret markup.
-/// If `emoji` is false, it does not interpret names of emoji.
-fn section(text: &str, is_plain: bool) -> Value {
-    let text = Markup::Slack.escape(text);
-    if !is_plain {
-        return json!({ "type": "section", "text": { "type": "mrkdwn", "text": text } });
-    }
-    let text = json!({ "type": "plain_text", "text": text, "emoji": false });
-    // Otherwise, a part of a long text is shown only after a click.
-    json!({ "type": "section", "text": text, "expand": true })
-}
-
-fn blocks(text: &QuestionText, rows: &[Vec<Button>]) -> Vec<Value> {
-    let mut blocks = Vec::new();
-    if !text.call.is_empty() {
-        blocks.push(section(&text.call, true));
-    }
-    blocks.push(section(&text.rest, false));
-    let button = |button: &Button| {
-        json!({
-            "type": "button",
-            "text": { "type": "plain_text", "text": button.label },
-            "action_id": button.data,
-            "value": button.data,
-        })
-    };
-    let elements: Vec<Value> = rows.iter().flatten().map(button).collect();
-    if !elements.is_empty() {
-        blocks.push(json!({ "type": "actions", "elements": elements }));
-    }
-    blocks
-}
 
 impl Buttons for SlackButtons {
     fn fits(&self, text: &QuestionText) -> bool {

@@ -2,9 +2,10 @@
 //! same `media_group_id`, as it arrives. Here they become one message.
 
 use super::super::{Source, at_most_files};
+use super::api::updates;
 use super::texts::Texts;
 use super::updates::{Album, Update, message_of};
-use super::{Bot, POLL_SECONDS, UPDATES, updates};
+use super::{Bot, POLL_SECONDS, UPDATES};
 use crate::receive::{ReceiveError, ReceivedMessage};
 use serde_json::Value;
 use std::collections::HashSet;

@@ -1,7 +1,8 @@
 //! Inline keyboards (<https://core.telegram.org/bots/api#inlinekeyboardmarkup>). A press arrives as a `callback_query`.
 
+use super::api::not_the_api;
 use super::updates::CallbackQuery;
-use super::{NOUN, call, not_the_api};
+use super::{NOUN, call};
 use crate::error::Failure;
 use crate::receivers::Source;
 use crate::receivers::buttons::{

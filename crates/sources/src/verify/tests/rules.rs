@@ -1,6 +1,7 @@
 //! Limits, multiple secrets, spellings, and which details the sender and the log receive.
 
 use super::*;
+use gatehouse_domain::{ErrorCode, Problem};
 
 #[test]
 fn what_we_sign_verifies_in_every_mode() {

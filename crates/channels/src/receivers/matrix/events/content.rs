@@ -1,6 +1,7 @@
 //! Reads the content of one event: a text, a file, a reaction, and which message it replies to or edits.
 
-use super::{Event, What, is_event_id, is_server, read};
+use super::identifiers::{is_event_id, is_server};
+use super::{Event, What, read};
 use crate::receive::ReceivedFile;
 use crate::receivers::file_name;
 use serde::Deserialize;

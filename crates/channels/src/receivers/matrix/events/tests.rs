@@ -1,6 +1,7 @@
 //! Tests of the parent module.
 
 use super::*;
+use crate::receivers::matrix::ENCRYPTED;
 use serde_json::json;
 
 const ME: &str = "@bot:a.example";

@@ -1,6 +1,9 @@
 //! Tests of the parent module.
 
 use super::*;
+use crate::quotes::{Quote, QuotedAuthor, ReceivedQuote};
+use crate::receive::ReceivedMessage;
+use crate::receivers::telegram::texts::Texts;
 use serde_json::json;
 
 fn read(update: Value, texts: &mut Texts) -> Option<ReceivedMessage> {

@@ -1,0 +1,30 @@
+//! The permit for one request.
+
+use super::{RateKey, RateLeases};
+use std::sync::Arc;
+
+/// Permits of one limit. Returned to this node on drop unless used.
+#[derive(Debug)]
+#[must_use = "permits that are not used are returned"]
+pub struct RatePermit<K: RateKey> {
+    pub(super) leases: Arc<RateLeases<K>>,
+    pub(super) key: K,
+    pub(super) count: u32,
+    pub(super) is_used: bool,
+}
+
+impl<K: RateKey> RatePermit<K> {
+    /// Decides whether the permits are used or returned on drop.
+    pub const fn set_used(&mut self, is_used: bool) {
+        self.is_used = is_used;
+    }
+}
+
+impl<K: RateKey> Drop for RatePermit<K> {
+    fn drop(&mut self) {
+        if let Some(pool) = self.leases.lock().by_key.get_mut(&self.key) {
+            pool.settle(self.count, self.is_used);
+        }
+        self.leases.settled.notify_waiters();
+    }
+}
