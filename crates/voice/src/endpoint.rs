@@ -162,6 +162,9 @@ impl Inner {
         configured: &Configured<'_>,
         base_url: &Url,
     ) -> Result<Option<FoundKey>, VoiceError> {
+        if let Some(key) = &state.resources.unsaved_key {
+            return Ok(Some((key.clone(), None)));
+        }
         let given = configured
             .settings
             .and_then(|settings| settings.api_key.as_ref());

@@ -17,6 +17,7 @@ use gatehouse_domain::{Clock, Random};
 use gatehouse_outbound::Outbound;
 use gatehouse_secrets::Secrets;
 use gatehouse_store::Store;
+use secrecy::SecretString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -161,6 +162,7 @@ impl State {
                 |old| old.resources.last_uses.clone(),
             ),
             is_test: false,
+            unsaved_key: None,
         };
         Self {
             settings,
@@ -186,10 +188,11 @@ impl State {
             && same::<SttId>(old, settings)
     }
 
-    /// Returns a handle with the same settings and limits for testing a provider.
-    pub(crate) fn for_test(&self) -> Self {
+    /// Returns a handle with the same settings and limits for testing a provider, with this key or its own one.
+    pub(crate) fn for_test(&self, unsaved_key: Option<SecretString>) -> Self {
         let mut resources = self.resources.clone();
         resources.is_test = true;
+        resources.unsaved_key = unsaved_key;
         resources.timeouts.answer = resources.timeouts.answer.min(TEST_ANSWER);
         Self {
             settings: self.settings.clone(),

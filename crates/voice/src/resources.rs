@@ -38,6 +38,8 @@ pub(crate) struct Resources {
     /// Whether the calls test a provider. Then each is made once, and a vendor's own error text is kept, because the
     /// spoken text is not the caller's.
     pub(crate) is_test: bool,
+    /// A key that is tested instead of the provider's own. Only in a test.
+    pub(crate) unsaved_key: Option<SecretString>,
 }
 
 impl Resources {

@@ -16,6 +16,7 @@ pub(crate) struct Counting {
     last_uses: LastUses,
     setup: Setup,
     is_test: bool,
+    is_unsaved_key: bool,
 }
 
 /// Starts measuring a call for speech. Its span ends with the audio.
@@ -44,6 +45,7 @@ fn begin(
         last_uses: resources.last_uses.clone(),
         setup,
         is_test: resources.is_test,
+        is_unsaved_key: resources.unsaved_key.is_some(),
     }
 }
 
@@ -51,8 +53,11 @@ impl Counting {
     /// Records the result and returns it unchanged.
     pub(crate) fn of<T>(mut self, ended: Result<T, VoiceError>) -> Result<T, VoiceError> {
         let provider = (self.kind, self.provider);
-        self.last_uses
-            .record(provider, self.setup, self.is_test, &ended);
+        // The failure of a key that may never be stored must not replace the outcome of the key in use.
+        if ended.is_ok() || !self.is_unsaved_key {
+            self.last_uses
+                .record(provider, self.setup, self.is_test, &ended);
+        }
         let outcome = match &ended {
             Ok(_) => "ok",
             Err(error) => error.code().name(),

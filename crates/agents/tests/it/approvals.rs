@@ -374,3 +374,66 @@ async fn an_approval_that_comes_after_a_denial_allows_no_later_calls() {
     let allowed = harness.agents.list_allowed_calls().await.unwrap();
     assert!(allowed.is_empty(), "{allowed:?}");
 }
+
+#[tokio::test]
+async fn of_two_approvals_at_once_only_the_first_allows_later_calls() {
+    for second in [Remember::Arguments, Remember::Session] {
+        let harness = restrained().await;
+        harness
+            .model
+            .will([call("double", &json!({ "x": 1 })), say("done")]);
+        let sending = harness.agents.send_sync(chat(None, "go"));
+        let (report, ()) = tokio::join!(sending, async {
+            while harness.agents.list_approvals().await.unwrap().is_empty() {
+                tokio::task::yield_now().await;
+            }
+            let id = harness.agents.list_approvals().await.unwrap().remove(0).id;
+            let (first, late) = tokio::join!(
+                harness
+                    .agents
+                    .resolve_approval(&id, true, Some(Remember::Session)),
+                harness.agents.resolve_approval(&id, true, Some(second)),
+            );
+            first.unwrap();
+            assert_eq!(problem_of(late.unwrap_err()).0, "NOT_FOUND");
+        });
+        let report = report.unwrap();
+        assert_eq!(report.actions[0].status.as_str(), "ok");
+        let allowed = harness.agents.list_allowed_calls().await.unwrap();
+        let sessions: Vec<_> = allowed.iter().map(|one| one.session.as_ref()).collect();
+        assert_eq!(sessions, [Some(&report.session)], "{second:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_approval_keeps_its_rule_if_another_one_with_the_same_rule_comes_after_a_denial() {
+    let harness = restrained().await;
+    let (one, two) = (json!({ "x": 1 }), json!({ "x": 2 }));
+    harness
+        .model
+        .will([calls([("double", &one), ("double", &two)]), say("done")]);
+    let sending = harness.agents.send_sync(chat(None, "go"));
+    let (report, ()) = tokio::join!(sending, async {
+        while harness.agents.list_approvals().await.unwrap().len() < 2 {
+            tokio::task::yield_now().await;
+        }
+        let mut waiting = harness.agents.list_approvals().await.unwrap();
+        let (second, first) = (waiting.remove(1).id, waiting.remove(0).id);
+        let session = Some(Remember::Session);
+        // The first approval stores the rule, and deletes it because of the denial. The second one needs it.
+        let (late, allowed, denied) = tokio::join!(
+            harness.agents.resolve_approval(&first, true, session),
+            harness.agents.resolve_approval(&second, true, session),
+            harness.agents.resolve_approval(&first, false, None),
+        );
+        denied.unwrap();
+        allowed.unwrap();
+        assert_eq!(problem_of(late.unwrap_err()).0, "NOT_FOUND");
+    });
+    let report = report.unwrap();
+    let mut statuses: Vec<_> = report.actions.iter().map(|a| a.status.as_str()).collect();
+    statuses.sort_unstable();
+    assert_eq!(statuses, ["denied", "ok"]);
+    let allowed = harness.agents.list_allowed_calls().await.unwrap();
+    assert_eq!(allowed.len(), 1, "{allowed:?}");
+}

@@ -3,7 +3,7 @@
 use crate::fake_model::{Reaction, call, say};
 use crate::harness::{Harness, LEASE, TestTool, chat, problem_of, until};
 use crate::speaker::TestSpeaker;
-use gatehouse_agents::{AgentsSettings, Audience, ButtonRecipient, PressedCall, Stop};
+use gatehouse_agents::{AgentsSettings, Audience, ButtonRecipient, PressedCall, Remember, Stop};
 use gatehouse_domain::id::ApprovalId;
 use gatehouse_domain::{Clock, Timestamp};
 use gatehouse_store::{StoreError, testing};
@@ -314,6 +314,46 @@ async fn an_approval_is_listed_and_answered_on_every_node() {
         });
         assert_eq!(report.unwrap().actions[0].status.as_str(), status);
         assert!(there.agents.list_approvals().await.unwrap().is_empty());
+    }
+}
+
+#[tokio::test]
+async fn of_two_approvals_at_once_on_two_nodes_only_one_allows_later_calls() {
+    let settings = AgentsSettings {
+        require_approval: vec!["double".to_owned()],
+        ..AgentsSettings::default()
+    };
+    let Some((here, there)) = two_nodes(settings).await else {
+        return;
+    };
+    let tool = TestTool::double("double", Audience::Public);
+    here.agents.tools().register(tool);
+    here.model
+        .will([call("double", &json!({ "x": 4 })), say("done")]);
+    let mut events = here.agents.subscribe();
+    let sending = here.agents.send_sync(chat(None, "go"));
+    let (report, answers) = tokio::join!(sending, async {
+        let asked = until(&mut events, "approval.requested").await;
+        let id = ApprovalId::from_text(asked["id"].as_str().unwrap());
+        let (session, arguments) = (Some(Remember::Session), Some(Remember::Arguments));
+        let answers = tokio::join!(
+            here.agents.resolve_approval(&id, true, session),
+            there.agents.resolve_approval(&id, true, arguments),
+        );
+        follow(&here).await;
+        answers
+    });
+    assert_eq!(report.unwrap().actions[0].status.as_str(), "ok");
+    let (is_here_first, late) = match answers {
+        (Ok(()), Err(late)) => (true, late),
+        (Err(late), Ok(())) => (false, late),
+        both => panic!("{both:?}"),
+    };
+    assert_eq!(problem_of(late).0, "NOT_FOUND");
+    for node in [&here, &there] {
+        let allowed = node.agents.list_allowed_calls().await.unwrap();
+        assert_eq!(allowed.len(), 1, "{allowed:?}");
+        assert_eq!(allowed[0].session.is_some(), is_here_first);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use gatehouse_agents::ToolError;
 use rmcp::RoleClient;
+use rmcp::model::{ErrorCode, ErrorData};
 use rmcp::service::{Peer, ServiceError};
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 use std::collections::BTreeMap;
@@ -72,7 +73,7 @@ pub(super) async fn ask<T>(
     }
     let what = match timeout(TIME, request).await {
         Ok(Ok(answer)) => return Ok(answer),
-        Ok(Err(ServiceError::McpError(error))) => {
+        Ok(Err(ServiceError::McpError(error))) if !is_of_lost_session(&error) => {
             return Err(ToolError::new(format!(
                 "The MCP server {server} refused: {}",
                 crate::text::one_line(&error.message, 1000)
@@ -82,7 +83,11 @@ pub(super) async fn ask<T>(
         Ok(Err(ServiceError::TransportSend(error))) if was_not_sent(&*error.error) => {
             return Err(failed(server, RESTARTING));
         }
-        Ok(Err(ServiceError::TransportClosed | ServiceError::TransportSend(_))) => match repeat {
+        Ok(Err(
+            ServiceError::TransportClosed
+            | ServiceError::TransportSend(_)
+            | ServiceError::McpError(_),
+        )) => match repeat {
             Repeat::Safe => RESTARTING,
             Repeat::Unsafe => "returned no response",
         },
@@ -94,6 +99,14 @@ pub(super) async fn ask<T>(
     let mut failure = failed(server, what);
     failure.message.push_str(repeat.outcome());
     Err(failure)
+}
+
+/// Whether this is the library's error for a call that waited for its response while the session expired and another one
+/// began. The server did not send it, and may have processed the call. The text is the only mark of this error in rmcp
+/// 3.9 (`fail_pending_stream_responses`).
+fn is_of_lost_session(error: &ErrorData) -> bool {
+    error.code == ErrorCode::INTERNAL_ERROR
+        && error.message == "streamable HTTP session was re-initialized before the response arrived"
 }
 
 /// Whether an HTTP request failed before there was a connection, so that the server did not receive it.

@@ -3,6 +3,7 @@
 //! be sent.
 
 mod token;
+mod written;
 
 use super::bearer::Bearer;
 use super::oversized::too_large;
@@ -24,6 +25,7 @@ use sse_stream::{Error as SseError, Sse};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use url::Url;
+use written::written_secrets;
 
 type Headers = HashMap<HeaderName, HeaderValue>;
 type Events = BoxStream<'static, Result<Sse, SseError>>;
@@ -42,7 +44,8 @@ pub(super) struct HttpClient {
     bearer: Bearer,
     /// The tokens that were sent, newest first.
     tokens: Arc<ArcSwap<Vec<(String, SecretString)>>>,
-    /// Removes every other secret that was sent: a server may return one later, or in another stream.
+    /// Removes the secrets in the headers of the settings, and every other one that was sent: a server may return one
+    /// later, or in another stream.
     sent: Arc<ArcSwap<Redactor>>,
 }
 
@@ -64,10 +67,10 @@ impl HttpClient {
             inner,
             bearer,
             max_event_bytes,
+            sent: Arc::new(ArcSwap::from_pointee(written_secrets(&headers))),
             headers: Arc::new(headers),
             secrets,
             tokens: Arc::default(),
-            sent: Arc::default(),
         }
     }
 

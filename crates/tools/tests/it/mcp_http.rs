@@ -8,13 +8,17 @@ use axum::extract::State;
 use axum::http::{HeaderMap, Method, Response, StatusCode, header};
 use axum::middleware::map_response;
 use axum::routing::any;
+use futures_util::stream;
 use gatehouse_config::McpServer;
 use gatehouse_tools::{McpState, McpStatus, ToolsSettings};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::net::TcpListener;
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
@@ -22,6 +26,10 @@ use url::Url;
 struct Fake {
     seen: Arc<Mutex<Vec<(Method, HeaderMap)>>>,
     token: Option<&'static str>,
+    /// Notified of a call that gets no response.
+    waits: Arc<Notify>,
+    /// Whether a call was refused because its session had expired.
+    has_expired: Arc<AtomicBool>,
 }
 
 fn respond(kind: &str, body: impl Into<Body>) -> Response<Body> {
@@ -90,7 +98,15 @@ async fn answer(
                 Some("cut") => {
                     return respond("application/json", "{\"jsonrpc\": \"2.0\", \"id\":");
                 }
+                Some("session") => {
+                    fake.waits.notify_one();
+                    let never = stream::pending::<io::Result<Vec<u8>>>();
+                    return respond("text/event-stream", Body::from_stream(never));
+                }
                 _ => {}
+            }
+            if input["expires"] == true && !fake.has_expired.swap(true, Ordering::SeqCst) {
+                return status(StatusCode::NOT_FOUND);
             }
             if let Some(mebibytes) = input["mebibytes"].as_u64() {
                 let text = "x".repeat(usize::try_from(mebibytes).unwrap() << 20);
@@ -147,6 +163,35 @@ async fn the_effect_of_a_call_whose_response_is_lost_is_not_known() {
             "{lost}"
         );
     }
+    harness.stop().await;
+}
+
+#[tokio::test]
+async fn the_effect_of_a_call_whose_session_is_replaced_is_not_known() {
+    let fake = Fake::default();
+    let router = Router::new().route("/mcp", any(answer));
+    let url = serve(router.with_state(fake.clone())).await;
+    let harness = harness(url.join("/mcp").unwrap()).await;
+    harness.background();
+    until(&harness, McpState::Connected).await;
+    let waiting = harness.refusal("mcp__far__add", json!({ "lost": "session" }));
+    let refused = async {
+        fake.waits.notified().await;
+        let input = json!({ "a": 2, "b": 3, "expires": true });
+        harness.call("mcp__far__add", input).await
+    };
+    let both = async { tokio::join!(waiting, refused) };
+    let (refusal, sum) = tokio::time::timeout(Duration::from_mins(1), both)
+        .await
+        .unwrap();
+    assert_eq!(
+        refusal,
+        "The MCP server far returned no response. It is not known whether the call took effect. Check that before you \
+         repeat it."
+    );
+    // The server refused this call unprocessed, so the client repeats it in the new session.
+    assert_eq!(sum.as_deref(), Ok("5"));
+    assert!(fake.has_expired.load(Ordering::SeqCst));
     harness.stop().await;
 }
 

@@ -194,6 +194,23 @@ async fn a_fixed_token_reaches_the_server_and_not_the_model() {
 }
 
 #[tokio::test]
+async fn a_secret_that_the_settings_contain_reaches_the_server_and_not_the_model() {
+    let (url, seen) = server().await;
+    let harness = Harness::open(false, settings(&url, "/mcp", TOKEN, Vec::new())).await;
+    harness.background();
+    until(&harness, is_connected).await;
+    for form in ["json", "stream", "error"] {
+        let answer = harness.call("mcp__far__echo", json!({ "as": form })).await;
+        let answer = answer.unwrap_or_else(|error| error.message);
+        assert!(answer.contains("{{secret:token}}"), "{answer}");
+        assert!(!answer.contains("live"), "{form}: {answer}");
+    }
+    let last = seen.lock().unwrap().last().unwrap().clone();
+    assert_eq!(last.headers["x-key"], TOKEN);
+    harness.stop().await;
+}
+
+#[tokio::test]
 async fn arguments_are_sent_as_they_are() {
     let (url, seen) = server().await;
     let harness = open(settings(&url, "/mcp", "plain", vec![allow("TOKEN", &url)])).await;

@@ -8,23 +8,32 @@ use crate::provider::ProviderId;
 use crate::stt::SttId;
 use crate::{Voice, VoiceError};
 use gatehouse_audio::{Format, Sound, encode, sniff};
+use secrecy::SecretString;
 
 impl Voice {
     /// Lets this provider transcribe a second of silence with its settings, even while transcription is disabled. Uses
-    /// no fallback, and calls the provider once.
+    /// no fallback, and calls the provider once. Uses `key` instead of the provider's own one, if there is one.
     ///
     /// # Errors
     /// The reason why the provider could not be tested, such as a sealed vault. A provider that fails is not an error.
-    pub async fn test_transcription(&self, id: SttId) -> Result<LastUse, VoiceError> {
+    pub async fn test_transcription(
+        &self,
+        id: SttId,
+        key: Option<SecretString>,
+    ) -> Result<LastUse, VoiceError> {
         let span = self.begin_request("api.transcription");
-        let heard = span.run(self.transcribe_silence(id)).await;
+        let heard = span.run(self.transcribe_silence(id, key)).await;
         let heard = span.end(heard);
         let last_uses = &self.state().resources.last_uses;
         last_uses.of_test((SttId::SECTION, id.as_str()), heard)
     }
 
-    async fn transcribe_silence(&self, id: SttId) -> Result<(), VoiceError> {
-        let mut state = self.state().for_test();
+    async fn transcribe_silence(
+        &self,
+        id: SttId,
+        key: Option<SecretString>,
+    ) -> Result<(), VoiceError> {
+        let mut state = self.state().for_test(key);
         state.settings.stt.enabled = true;
         let silence = Sound {
             rate: RECOGNISERS_RATE,

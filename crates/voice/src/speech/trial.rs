@@ -7,6 +7,7 @@ use crate::provider::ProviderId;
 use crate::tts::TtsId;
 use crate::{Voice, VoiceError, usage};
 use gatehouse_audio::Format;
+use secrecy::SecretString;
 use std::sync::Arc;
 
 /// The word. It is the same in most languages that providers speak.
@@ -14,21 +15,25 @@ const WORD: &str = "Test";
 
 impl Voice {
     /// Lets this provider speak one word with its settings, even while speech is disabled. Uses no persona, no cache
-    /// and no fallback, and calls the provider once.
+    /// and no fallback, and calls the provider once. Uses `key` instead of the provider's own one, if there is one.
     ///
     /// # Errors The reason why the provider could not be tested, such as a sealed vault. A provider that fails is not
     /// an error.
-    pub async fn test_speech(&self, id: TtsId) -> Result<LastUse, VoiceError> {
+    pub async fn test_speech(
+        &self,
+        id: TtsId,
+        key: Option<SecretString>,
+    ) -> Result<LastUse, VoiceError> {
         let span = self.begin_request("api.speech");
-        let spoken = span.run(self.speak_word(id)).await;
+        let spoken = span.run(self.speak_word(id, key)).await;
         let spoken = span.end(spoken);
         let last_uses = &self.state().resources.last_uses;
         last_uses.of_test((TtsId::SECTION, id.as_str()), spoken)
     }
 
-    async fn speak_word(&self, id: TtsId) -> Result<(), VoiceError> {
+    async fn speak_word(&self, id: TtsId, key: Option<SecretString>) -> Result<(), VoiceError> {
         let order = Order {
-            state: Arc::new(self.state().for_test()),
+            state: Arc::new(self.state().for_test(key)),
             request: SpeechRequest::new(WORD),
             persona: None,
             format: Format::Mp3,

@@ -8,6 +8,7 @@ use gatehouse_domain::ErrorCode;
 use gatehouse_voice::{
     LastUse, ProviderSettings, SpeechRequest, SttId, Timeouts, TtsId, Voice, VoiceSettings,
 };
+use secrecy::SecretString;
 use std::time::Duration;
 
 async fn openai() -> (Harness, OpenAiTts, VoiceSettings) {
@@ -54,7 +55,7 @@ async fn a_provider_that_speaks_works_also_while_speech_is_off() {
     assert_eq!(listed(&voice, TtsId::OpenAi).await, None);
     // Never from the cache.
     for count in 1..=2 {
-        let tested = voice.test_speech(TtsId::OpenAi).await.unwrap();
+        let tested = voice.test_speech(TtsId::OpenAi, None).await.unwrap();
         assert_eq!(tested, passed());
         assert_eq!(vendor.requests().len(), count);
     }
@@ -69,11 +70,31 @@ async fn a_rejected_key_is_reported_without_the_vendors_words_and_asks_no_fallba
     let mut settings = tts_at(TtsId::OpenAi, vendor.base_url().as_str(), "sk-wrong");
     settings.tts.fallback = vec![TtsId::ElevenLabs];
     let voice = harness.voice(settings).await;
-    let tested = voice.test_speech(TtsId::OpenAi).await.unwrap();
+    let tested = voice.test_speech(TtsId::OpenAi, None).await.unwrap();
     let wanted = failed(401, "tts_cloud_2 rejected the key (status 401).");
     assert_eq!(tested, wanted);
     assert_eq!(listed(&voice, TtsId::OpenAi).await, Some(wanted));
     assert_eq!(vendor.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn an_unsaved_key_is_tested_instead_of_the_own_one_and_its_failure_is_not_listed() {
+    let (harness, vendor, settings) = openai().await;
+    let voice = harness.voice(settings).await;
+    let test = async |key: &str| {
+        let key = Some(SecretString::from(key));
+        voice.test_speech(TtsId::OpenAi, key).await.unwrap()
+    };
+    voice.test_speech(TtsId::OpenAi, None).await.unwrap();
+    let rejected = failed(401, "tts_cloud_2 rejected the key (status 401).");
+    assert_eq!(test("sk-wrong").await, rejected);
+    assert_eq!(listed(&voice, TtsId::OpenAi).await, Some(passed()));
+    assert_eq!(vendor.requests().len(), 2);
+
+    let url = vendor.base_url();
+    voice.update_settings(tts_at(TtsId::OpenAi, url.as_str(), "sk-wrong"));
+    assert_eq!(test(OpenAiTts::KEY).await, passed());
+    assert_eq!(listed(&voice, TtsId::OpenAi).await, None);
 }
 
 #[tokio::test]
@@ -82,7 +103,7 @@ async fn another_refusal_has_the_vendors_sentence_only_in_a_test() {
     let openai = settings.tts.providers.get_mut(&TtsId::OpenAi).unwrap();
     openai.voice = Some("nobody".to_owned());
     let voice = harness.voice(settings).await;
-    let tested = voice.test_speech(TtsId::OpenAi).await.unwrap();
+    let tested = voice.test_speech(TtsId::OpenAi, None).await.unwrap();
     let said = format!("{SECRET_BODY}: no such voice: nobody");
     let wanted = LastUse {
         provider_message: Some(said),
@@ -100,7 +121,7 @@ async fn another_refusal_has_the_vendors_sentence_only_in_a_test() {
     assert_eq!(listed(&voice, TtsId::OpenAi).await, Some(wanted));
     // A sentence with the key is dropped.
     vendor.set_behavior(Behavior::Status(400, None));
-    let tested = voice.test_speech(TtsId::OpenAi).await.unwrap();
+    let tested = voice.test_speech(TtsId::OpenAi, None).await.unwrap();
     assert_eq!((tested.ok, tested.provider_message), (false, None));
 }
 
@@ -110,18 +131,18 @@ async fn a_provider_that_fails_for_the_moment_is_asked_once() {
     settings.timeouts = Timeouts::default();
     let voice = harness.voice(settings.clone()).await;
     vendor.set_behavior(Behavior::Status(503, Some("60")));
-    let tested = voice.test_speech(TtsId::OpenAi).await.unwrap();
+    let tested = voice.test_speech(TtsId::OpenAi, None).await.unwrap();
     assert_eq!((tested.ok, tested.status), (false, Some(503)));
     assert_eq!(vendor.requests().len(), 1);
     for behavior in [Behavior::NotAudio, Behavior::Empty, Behavior::OtherJson] {
         vendor.set_behavior(behavior.clone());
-        let tested = voice.test_speech(TtsId::OpenAi).await.unwrap();
+        let tested = voice.test_speech(TtsId::OpenAi, None).await.unwrap();
         assert!(!tested.ok, "{behavior:?}: {tested:?}");
     }
     settings.timeouts.answer = Duration::from_millis(50);
     voice.update_settings(settings);
     vendor.set_behavior(Behavior::Slow);
-    let tested = voice.test_speech(TtsId::OpenAi).await.unwrap();
+    let tested = voice.test_speech(TtsId::OpenAi, None).await.unwrap();
     assert_eq!((tested.ok, tested.code), (false, Some("TIMEOUT")));
 }
 
@@ -132,7 +153,7 @@ async fn an_unreachable_address_is_reported_at_once() {
     settings.timeouts.retries_total = Duration::from_hours(1);
     settings.timeouts.retry_base = Duration::from_mins(10);
     let voice = harness.voice(settings).await;
-    let tested = voice.test_speech(TtsId::OpenAi).await.unwrap();
+    let tested = voice.test_speech(TtsId::OpenAi, None).await.unwrap();
     let wanted = LastUse {
         status: None,
         ..failed(0, "tts_cloud_2 could not be reached.")
@@ -145,7 +166,7 @@ async fn without_a_key_the_missing_setting_is_named_and_nothing_is_recorded() {
     let harness = Harness::new().await;
     let settings = tts_with(TtsId::ElevenLabs, ProviderSettings::default());
     let voice = harness.voice(settings).await;
-    let tested = voice.test_speech(TtsId::ElevenLabs).await.unwrap();
+    let tested = voice.test_speech(TtsId::ElevenLabs, None).await.unwrap();
     assert_eq!((tested.ok, tested.code), (false, Some("NOT_CONFIGURED")));
     let message = tested.message.unwrap();
     let setting = "voice.tts.tts_cloud_1.api_key";
@@ -158,7 +179,7 @@ async fn an_outcome_does_not_outlive_the_key_the_address_or_the_settings() {
     let (harness, vendor, settings) = openai().await;
     let url = vendor.base_url();
     let voice = harness.voice(settings.clone()).await;
-    voice.test_speech(TtsId::OpenAi).await.unwrap();
+    voice.test_speech(TtsId::OpenAi, None).await.unwrap();
     let with = |change: &dyn Fn(&mut ProviderSettings)| {
         let mut settings = settings.clone();
         change(settings.tts.providers.get_mut(&TtsId::OpenAi).unwrap());
@@ -183,7 +204,7 @@ async fn an_outcome_does_not_outlive_the_key_the_address_or_the_settings() {
     harness
         .store_key("tts_cloud_2", OpenAiTts::KEY, url.as_str())
         .await;
-    voice.test_speech(TtsId::OpenAi).await.unwrap();
+    voice.test_speech(TtsId::OpenAi, None).await.unwrap();
     assert_eq!(listed(&voice, TtsId::OpenAi).await, Some(passed()));
     harness
         .store_key("tts_cloud_2", "sk-wrong", url.as_str())
@@ -207,11 +228,11 @@ async fn a_transcription_provider_is_tested_with_silence() {
     let mut settings = stt_at(SttId::OpenAi, url.as_str(), listener::KEY);
     settings.stt.enabled = false;
     let voice = harness.voice(settings).await;
-    let tested = voice.test_transcription(SttId::OpenAi).await.unwrap();
+    let tested = voice.test_transcription(SttId::OpenAi, None).await.unwrap();
     assert_eq!(tested, passed(), "{:?}", vendor.server.complaints());
     assert_eq!(vendor.server.requests().len(), 1);
     voice.update_settings(stt_at(SttId::OpenAi, url.as_str(), "sk-wrong"));
-    let tested = voice.test_transcription(SttId::OpenAi).await.unwrap();
+    let tested = voice.test_transcription(SttId::OpenAi, None).await.unwrap();
     let wanted = failed(401, "stt_cloud_1 rejected the key (status 401).");
     assert_eq!(tested, wanted);
     let all = voice.stt_providers(false).await;

@@ -1,16 +1,12 @@
 // Tasks for the owner, such as a sealed vault, approvals, failures and credentials that expire. Pure functions.
 import type { Account, ChannelPairing, Provider } from '../../client/generated/rpc';
 import type { Result } from '../../client/rpc';
-import { HOUR_MS } from '../../parts/units';
 import { isWaiting } from '../channels/people';
-import { isHeldBack } from '../deliveries/held';
 import { nearness } from '../settings/security/expiry';
 import type { TranslatedCheck } from '../settings/system/doctor';
 
 /** A budget is named from this share on. */
 const NEAR_END = 0.8;
-/** Deliveries that have waited for longer are named. */
-export const LONG_WAIT_MS = HOUR_MS;
 
 export interface Expiring {
   id: string;
@@ -28,8 +24,8 @@ export interface Facts {
   failed: number;
   /** Deliveries that a restored backup holds. */
   restored: number;
-  /** Some of the deliveries that have waited for longer than `LONG_WAIT_MS`. */
-  waiting: readonly { webhook_id: string; error?: string | null }[];
+  /** A delivery has waited for long, although neither a pause nor a restored backup holds it. */
+  waiting: boolean;
   /** The health checks. */
   checks: readonly Pick<TranslatedCheck, 'id' | 'ok' | 'message' | 'urgent' | 'inLanguage'>[];
   api_keys: readonly Expiring[];
@@ -59,10 +55,7 @@ export type Need =
 
 /** The most urgent first. */
 export function needsOf(facts: Facts, now_ms: number): Need[] {
-  const { approvals, failed, restored } = facts;
-  const paused = new Set(facts.webhooks.filter((webhook) => webhook.paused).map(({ id }) => id));
-  // Those that a backup or a pause holds have a line of their own.
-  const needsAttention = (one: Facts['waiting'][number]) => !isHeldBack(one) && !paused.has(one.webhook_id);
+  const { approvals, failed, restored, waiting } = facts;
   const people = facts.people.filter((person) => isWaiting(person, now_ms)).length;
   const soon = (at: string | null | undefined): at is string => ['near', 'over'].includes(nearness(at, now_ms));
   const expiring = (kind: 'api_key' | 'device', list: readonly Expiring[]): Need[] =>
@@ -74,7 +67,7 @@ export function needsOf(facts: Facts, now_ms: number): Need[] {
     ...(approvals.length > 0 ? [{ kind: 'approvals', count: approvals.length } as const] : []),
     ...(failed > 0 ? [{ kind: 'failed', count: failed } as const] : []),
     ...(restored > 0 ? [{ kind: 'restored', count: restored } as const] : []),
-    ...(facts.waiting.some(needsAttention) ? [{ kind: 'waiting' } as const] : []),
+    ...(waiting ? [{ kind: 'waiting' } as const] : []),
     ...(facts.no_model ? [{ kind: 'no_model' } as const] : []),
     ...facts.providers.flatMap(({ id, configured, key_for, key_rejected }): Need[] => {
       if (key_rejected) return [{ kind: 'rejected_key', label: id }];

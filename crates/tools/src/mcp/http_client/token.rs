@@ -2,7 +2,7 @@
 
 use super::{Failure, HttpClient};
 use crate::mcp::oauth::Token;
-use crate::secrets::{MIN_BYTES, Redactor, by_name, names_secrets};
+use crate::secrets::{MIN_BYTES, Redactor, by_name};
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 use secrecy::{ExposeSecret, SecretString};
 
@@ -20,12 +20,9 @@ impl HttpClient {
     where
         F: Future<Output = Result<T, Failure>>,
     {
-        let header = self.authorization();
-        if fixed.is_some() || header.is_some() {
-            // The secrets that a header names are removed anyway.
-            let written = header.filter(|header| !names_secrets(header));
-            let tokens = fixed.as_deref().into_iter().chain(written.map(credentials));
-            for token in tokens.filter(|token| token.len() >= MIN_BYTES) {
+        if fixed.is_some() || self.has_authorization() {
+            let token = fixed.as_deref();
+            if let Some(token) = token.filter(|token| token.len() >= MIN_BYTES) {
                 self.hide(&SecretString::from(token));
             }
             return Ok(send(fixed).await);
@@ -56,11 +53,10 @@ impl HttpClient {
         Ok(answer)
     }
 
-    /// The header of the settings in which a token is sent.
-    fn authorization(&self) -> Option<&str> {
-        let mut headers = self.headers.iter();
-        let found = headers.find(|(name, _)| name.eq_ignore_ascii_case("authorization"));
-        found.map(|(_, value)| value.as_str())
+    /// Whether a header of the settings contains credentials.
+    fn has_authorization(&self) -> bool {
+        let mut names = self.headers.keys();
+        names.any(|name| name.eq_ignore_ascii_case("authorization"))
     }
 
     /// The token's text, which is removed from the answers.
@@ -89,13 +85,6 @@ impl HttpClient {
         let tokens = by_name(&self.tokens.load());
         self.sent.load().and(&tokens)
     }
-}
-
-/// The part of a header after the scheme, such as `Bearer`.
-fn credentials(header: &str) -> &str {
-    let header = header.trim();
-    let parts = header.split_once(' ');
-    parts.map_or(header, |(_, credentials)| credentials.trim_start())
 }
 
 /// Whether the server answered 401.

@@ -299,7 +299,7 @@ async fn a_test_names_the_program_that_is_missing() {
     piper.binary_path = Some(place.path("none"));
     let harness = Harness::new().await;
     let voice = harness.voice(settings).await;
-    let tested = voice.test_speech(TtsId::Piper).await.unwrap();
+    let tested = voice.test_speech(TtsId::Piper, None).await.unwrap();
     assert_eq!((tested.ok, tested.code), (false, Some("NOT_CONFIGURED")));
     let message = tested.message.clone().unwrap();
     let setting = "voice.tts.tts_local_1.binary_path";

@@ -147,6 +147,13 @@ async fn a_provider_is_tested_and_a_new_key_is_untested() {
             json!("http://127.0.0.1:9/v1"),
         )
         .await;
+    // A key in the request takes the place of the missing one, and is not stored.
+    let key = "el-test-abcdefgh-0000";
+    let params = json!({ "kind": "tts", "provider": "elevenlabs", "key": key });
+    let unsaved = call("voice.test", params).await.unwrap();
+    assert_eq!(unsaved["message"], "tts_cloud_1 could not be reached.");
+    let missing = test("tts", "elevenlabs").await.unwrap();
+    assert_eq!(missing["code"], "NOT_CONFIGURED");
     let key = json!({ "id": "elevenlabs", "key": "el-test-abcdefgh-1234" });
     call("providers.set_key", key).await.unwrap();
     assert_eq!(listed().await, Value::Null);

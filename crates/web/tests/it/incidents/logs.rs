@@ -85,6 +85,10 @@ async fn refusals(
         ),
         ("providers.set_key", json!({ "id": "nobody", "key": VALUE })),
         ("providers.test", json!({ "id": "nobody", "key": VALUE })),
+        (
+            "voice.test",
+            json!({ "kind": "tts", "provider": "nobody", "key": VALUE }),
+        ),
     ] {
         answers.push(owner.rpc_reply(method, params).await.text);
     }
