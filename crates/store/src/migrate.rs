@@ -11,7 +11,7 @@ use crate::compatibility::{Unknown, Writers};
 use crate::dialect::Engine;
 use crate::migrate_progress::Progress;
 use crate::migrations::{MIGRATIONS, Migration};
-use crate::sql::{FromRow, Row, query};
+use crate::sql::{columns, query};
 use crate::superseded::find_repair;
 use crate::{Conn, OpenError, Store, StoreError};
 use sha2::{Digest, Sha384};
@@ -43,14 +43,7 @@ struct Applied {
     checksum: Vec<u8>,
 }
 
-impl FromRow for Applied {
-    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
-        Ok(Self {
-            version: row.try_get("version")?,
-            checksum: row.try_get("checksum")?,
-        })
-    }
-}
+columns! { Applied: version, checksum }
 
 fn checksum(sql: &str) -> Vec<u8> {
     Sha384::digest(sql.as_bytes()).to_vec()

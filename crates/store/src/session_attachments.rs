@@ -1,7 +1,7 @@
 //! Table `session_attachments`: the files of sessions.
 
 use crate::pieces::{PIECE_BYTES, first_within};
-use crate::sql::{FromRow, Row, columns, query};
+use crate::sql::{columns, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::Timestamp;
 use gatehouse_domain::id::{AttachmentId, MessageId, SessionId};
@@ -54,14 +54,7 @@ impl AttachmentContent {
     }
 }
 
-impl FromRow for AttachmentContent {
-    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
-        Ok(Self {
-            text: row.try_get("content")?,
-            image: row.try_get("image")?,
-        })
-    }
-}
+columns! { AttachmentContent: text("content"), image }
 
 /// The condition for the files that senders of webhooks can add. A file without a message was uploaded by a person.
 const OF_DELIVERIES: &str = "AND EXISTS (
