@@ -157,7 +157,8 @@ impl Server {
         Ok(())
     }
 
-    /// Kills the process immediately, as a power failure would.
+    /// Kills the process immediately. The disk still gets everything that it wrote; `bench power-cut` simulates a power
+    /// failure.
     pub fn kill(mut self) -> Result<()> {
         self.child.kill()?;
         self.child.wait()?;

@@ -9,18 +9,30 @@ use crate::cookie::SessionCookies;
 use crate::devices::live::{DevicePresence, LiveDevice};
 use crate::identity::{AuthIdentity, Decision, Subject};
 use crate::live_credential::{KEY_PREFIX, Live, LiveKey, TOKEN_PREFIX, hash_of};
+use crate::live_map::LiveMap;
 use crate::locality::Locality;
 use crate::state::{Auth, AuthFacts, Settled};
 use crate::throttle::ThrottleClass;
 use gatehouse_config::DisabledScope;
 use gatehouse_domain::Timestamp;
 use gatehouse_store::StoreError;
+use look_up::ReadRecord;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 /// Length of a session's cookie value: 32 bytes in base64url.
 pub(crate) const SESSION_CHARS: usize = 43;
 /// Length of an API key: the prefix and 32 bytes in base64url.
 const KEY_CHARS: usize = KEY_PREFIX.len() + SESSION_CHARS;
+
+/// A kind of credential that is a token with a prefix.
+struct TokenKind<'a, T> {
+    prefix: &'static str,
+    map: &'a LiveMap<T>,
+    read: ReadRecord<T>,
+    /// Whether a credential permits this client's address.
+    may_be_used_from: fn(&T, IpAddr) -> bool,
+}
 
 /// The parts of a request that the decision depends on.
 #[derive(Clone, Copy)]
@@ -71,12 +83,16 @@ impl Auth {
         }
         // Row 5.
         if let Some(token) = input.api_key
-            && let Some(key) = self.api_key(token, input, now).await?
+            && let Some(key) = self
+                .find_by_token(&self.api_keys(), token, input, now)
+                .await?
         {
             return allowed(AuthIdentity::api_key(key));
         }
         if let Some(token) = input.device_token
-            && let Some(device) = self.device(token, input, now).await?
+            && let Some(device) = self
+                .find_by_token(&self.devices(), token, input, now)
+                .await?
         {
             return allowed(AuthIdentity::device(DevicePresence::begin(device)));
         }
@@ -97,52 +113,59 @@ impl Auth {
         Ok(read.await?.facts)
     }
 
-    async fn api_key(
+    /// Finds the live credential with this token, in memory or else in the database, and records its use.
+    async fn find_by_token<T: Live + Send + Sync + 'static>(
         &self,
+        kind: &TokenKind<'_, T>,
         token: &str,
         input: &CheckInput<'_>,
         now: Timestamp,
-    ) -> Result<Option<Arc<LiveKey>>, StoreError> {
-        if token.len() != KEY_CHARS || !token.starts_with(KEY_PREFIX) {
+    ) -> Result<Option<Arc<T>>, StoreError> {
+        if token.len() != KEY_CHARS || !token.starts_with(kind.prefix) {
             return Ok(None);
         }
         let hash = hash_of(token);
-        let found = match self.0.keys.find(&hash) {
-            Some(key) if self.memory_is_fresh() => Some(key),
-            _ if self.may_look(&self.0.keys, input) => Box::pin(self.look_up_key(hash)).await?,
+        let found = match kind.map.find(&hash) {
+            Some(credential) if self.memory_is_fresh() => Some(credential),
+            _ if self.may_look(kind.map, input) => {
+                Box::pin(self.look_up(kind.map, hash, kind.read)).await?
+            }
             _ => None,
         };
-        let live =
-            found.filter(|key| key.is_live(now) && key.may_be_used_from(input.client.vouched_ip));
-        if let Some(key) = &live {
-            key.touch(now);
+        let live = found.filter(|credential| {
+            credential.is_live(now) && (kind.may_be_used_from)(credential, input.client.vouched_ip)
+        });
+        if let Some(credential) = &live {
+            credential.touch(now);
         }
         Ok(live)
     }
 
-    async fn device(
-        &self,
-        token: &str,
-        input: &CheckInput<'_>,
-        now: Timestamp,
-    ) -> Result<Option<Arc<LiveDevice>>, StoreError> {
-        if token.len() != KEY_CHARS || !token.starts_with(TOKEN_PREFIX) {
-            return Ok(None);
+    fn api_keys(&self) -> TokenKind<'_, LiveKey> {
+        TokenKind {
+            prefix: KEY_PREFIX,
+            map: &self.0.keys,
+            read: |conn, hex| {
+                Box::pin(async move {
+                    let row = conn.find_api_key(&hex).await?;
+                    row.as_ref().map(LiveKey::from_row).transpose()
+                })
+            },
+            may_be_used_from: LiveKey::may_be_used_from,
         }
-        let hash = hash_of(token);
-        let found = match self.0.devices.find(&hash) {
-            Some(device) if self.memory_is_fresh() => Some(device),
-            _ if self.may_look(&self.0.devices, input) => {
-                Box::pin(self.look_up_device(hash)).await?
-            }
-            _ => None,
-        };
-        let live = found.filter(|device| {
-            device.is_live(now) && device.may_be_used_from(input.client.vouched_ip)
-        });
-        if let Some(device) = &live {
-            device.touch(now);
+    }
+
+    fn devices(&self) -> TokenKind<'_, LiveDevice> {
+        TokenKind {
+            prefix: TOKEN_PREFIX,
+            map: &self.0.devices,
+            read: |conn, hex| {
+                Box::pin(async move {
+                    let row = conn.find_device(&hex).await?;
+                    row.as_ref().map(LiveDevice::from_row).transpose()
+                })
+            },
+            may_be_used_from: LiveDevice::may_be_used_from,
         }
-        Ok(live)
     }
 }

@@ -78,6 +78,7 @@ impl Conn {
     }
 
     /// Returns changes after the given number, oldest first.
+    #[cfg(feature = "testing")]
     pub async fn list_changes(&mut self, after: i64) -> Result<Vec<ChangeRow>, StoreError> {
         let query = query("SELECT seq, subject FROM changes WHERE seq > $1 ORDER BY seq");
         self.list(query.bind(after)).await

@@ -1,6 +1,6 @@
 //! Leases of running deliveries.
 
-use crate::sql::{FromRow, Row, query};
+use crate::sql::{FromRow, Row, columns, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::{DeliveryId, Timestamp};
 
@@ -35,14 +35,7 @@ struct Renewed {
     attempts: i64,
 }
 
-impl FromRow for Renewed {
-    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
-        Ok(Self {
-            id: DeliveryId::from_text(row.try_get::<String, _>("id")?),
-            attempts: row.try_get("attempts")?,
-        })
-    }
-}
+columns! { Renewed: id, attempts }
 
 impl Conn {
     /// Extends all leases of an owner. Returns their deliveries and the numbers of the attempts.

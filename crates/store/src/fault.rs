@@ -1,5 +1,5 @@
-//! Points at which a test can end the process before the n-th write, as a power failure would. Without the
-//! feature `testing` a point does nothing.
+//! Points at which a test can end the process before the n-th write, as a crash would. Without the feature `testing` a
+//! point does nothing.
 
 #[cfg(feature = "testing")]
 mod armed {

@@ -13,7 +13,7 @@ use crate::compatibility::Unknown;
 use crate::dialect::Engine;
 use crate::migrate_progress::Progress;
 use crate::migrations::MIGRATIONS;
-use crate::sql::{FromRow, Row, query};
+use crate::sql::{columns, query};
 use crate::{Conn, OpenError, Store, StoreError};
 pub(crate) use apply::apply;
 use apply::{apply_within, find, transact};
@@ -46,14 +46,7 @@ struct Applied {
     checksum: Vec<u8>,
 }
 
-impl FromRow for Applied {
-    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
-        Ok(Self {
-            version: row.try_get("version")?,
-            checksum: row.try_get("checksum")?,
-        })
-    }
-}
+columns! { Applied: version, checksum }
 
 fn checksum(sql: &str) -> Vec<u8> {
     Sha384::digest(sql.as_bytes()).to_vec()

@@ -1,6 +1,6 @@
 //! Table `secret_uses`: when each stored secret was last used.
 
-use crate::sql::{FromRow, Row, Value, query};
+use crate::sql::{Value, columns, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::Timestamp;
 
@@ -11,14 +11,7 @@ pub struct SecretUseRow {
     pub used_at: Timestamp,
 }
 
-impl FromRow for SecretUseRow {
-    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
-        Ok(Self {
-            name: row.try_get("name")?,
-            used_at: row.try_get("used_at").map(Timestamp::from_millis)?,
-        })
-    }
-}
+columns! { SecretUseRow: name, used_at }
 
 /// The table of each kind of secret, and its column with the secret's name.
 const SECRETS: [(&str, &str, &str); 4] = [

@@ -2,7 +2,7 @@
 
 mod removal;
 
-use crate::sql::{FromRow, Row, columns, query};
+use crate::sql::{columns, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::Timestamp;
 use gatehouse_domain::id::{AttachmentId, MessageId, SessionId};
@@ -50,14 +50,7 @@ impl AttachmentContent {
     }
 }
 
-impl FromRow for AttachmentContent {
-    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
-        Ok(Self {
-            text: row.try_get("content")?,
-            image: row.try_get("image")?,
-        })
-    }
-}
+columns! { AttachmentContent: text("content"), image }
 
 /// The condition for the files that senders of webhooks can add. A file without a message was uploaded by a person.
 const OF_DELIVERIES: &str = "AND EXISTS (

@@ -56,11 +56,6 @@ pub(crate) fn unreadable_query() -> Problem {
     Problem::new(ErrorCode::InvalidRequest, "The query cannot be read.")
 }
 
-/// The 401 error for a remote caller while setup is incomplete.
-pub(crate) fn setup_required_problem() -> Problem {
-    AuthError::SetupRequired.into()
-}
-
 /// The 401 error for a request without a valid credential.
 pub(crate) fn not_authenticated() -> Problem {
     AuthError::NotAuthenticated.into()

@@ -23,6 +23,28 @@ test('a failure is shown in the dialog that sent the action', async () => {
   expect(toasts).toEqual([]);
 });
 
+test('a failure of an action without an error note is one toast', async () => {
+  const submission = new Submission();
+  expect(await submission.runWithToast(() => Promise.reject(taken()))).toBe(false);
+  expect(toasts.map(({ kind, text }) => [kind, text])).toEqual([['bad', 'The name is taken.']]);
+  expect(submission.failure).toBeNull();
+  expect(await submission.runWithToast(() => Promise.resolve())).toBe(true);
+  expect(toasts).toHaveLength(1);
+});
+
+test('a second press while an action runs does nothing', async () => {
+  const submission = new Submission();
+  const first = held();
+  const running = submission.runWithToast(() => first.work);
+  let runs = 0;
+  expect(await submission.runWithToast(async () => runs++)).toBe(false);
+  expect(runs).toBe(0);
+  expect(submission.busy).toBe(true);
+  first.refuse(taken());
+  expect(await running).toBe(false);
+  expect(toasts.map(({ text }) => text)).toEqual(['The name is taken.']);
+});
+
 test('a failure that arrives after its dialog was closed is a toast, and not in the next dialog', async () => {
   const submission = new Submission();
   const first = held();

@@ -73,6 +73,15 @@ export class Submission {
     }
   }
 
+  /** Like `run`, for an action without an `ErrorNote`: a toast shows the error. */
+  async runWithToast(work: Work): Promise<boolean> {
+    const isDone = await this.run(work);
+    const { words } = this;
+    this.reset();
+    if (words !== null) toast(words, { kind: 'bad' });
+    return isDone;
+  }
+
   /** Handles a form's submit event by running `work`. */
   send(event: SubmitEvent, work: Work): Promise<boolean> {
     event.preventDefault();

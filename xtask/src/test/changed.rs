@@ -11,8 +11,12 @@ use crate::process::capture;
 
 /// The binary crate. The generated files, the gauntlet and the browser tests run it.
 pub const BINARY: &str = "gatehouse";
-/// Files that only the repository rules read.
-const RULES_ONLY: [&str; 3] = ["docs/", "README.md", "LICENSE"];
+/// Documents that the tests of a crate below the server read.
+const READ_BY: [(&str, &str); 3] = [
+    ("docs/API-voice.md", "gatehouse-voice"),
+    ("docs/INJECTIONS.md", "gatehouse-webhooks"),
+    ("docs/vault-format.md", "gatehouse-vault"),
+];
 
 /// The parts of the test command to run.
 #[derive(Debug, PartialEq, Eq)]
@@ -64,7 +68,18 @@ impl Affected {
                     browser = true;
                     false
                 }
-                _ if RULES_ONLY.iter().any(|known| path.starts_with(known)) => false,
+                ["docs", ..] | ["CHANGELOG.md"] => {
+                    let readers = READ_BY.iter().filter(|(document, _)| *document == path);
+                    changed.extend(readers.map(|(_, name)| (*name).to_owned()));
+                    // The server embeds the manual.
+                    changed.insert("gatehouse-web".to_owned())
+                }
+                // Its tests run the commands of these documents.
+                ["README.md" | "CONTRIBUTING.md" | "SECURITY.md"] => {
+                    changed.insert(BINARY.to_owned())
+                }
+                // Only the repository rules read it.
+                ["LICENSE"] => false,
                 // Manifests, the lock file, settings of tools, data of tests.
                 _ => return Self::everything(),
             };
@@ -126,6 +141,7 @@ fn dependents(mut changed: BTreeSet<String>, metadata: &Metadata) -> BTreeSet<St
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::walk;
     use serde_json::json;
 
     fn metadata_of() -> Metadata {
@@ -185,9 +201,41 @@ mod tests {
     }
 
     #[test]
-    fn documents_affect_no_crate_and_the_page_affects_the_server() {
-        let affected = by(&["docs/API.md", "README.md"]);
-        assert!(!affected.has_any_crate() && !affected.has_browser());
+    fn documents_affect_the_crates_that_read_them() {
+        for path in ["docs/API.md", "CHANGELOG.md"] {
+            let affected = by(&[path]);
+            assert!(
+                affected.has("gatehouse-web") && affected.has(BINARY),
+                "{path}"
+            );
+            assert!(!affected.has("gatehouse-voice"), "{path}");
+        }
+        for (path, name) in READ_BY {
+            assert!(by(&[path]).has(name), "{path}");
+        }
+        let affected = by(&["README.md"]);
+        assert!(affected.has(BINARY) && !affected.has("gatehouse-web"));
+        assert!(!by(&["LICENSE"]).has_any_crate());
+    }
+
+    #[test]
+    fn every_document_that_a_crate_reads_is_known() {
+        let root = crate::process::root().unwrap();
+        let mut found = BTreeSet::new();
+        for file in walk::files(&root.join("crates"), "rs").unwrap() {
+            let path = walk::relative(&root, &file);
+            let owner = format!("gatehouse-{}", path.split('/').nth(1).unwrap());
+            let text = std::fs::read_to_string(&file).unwrap();
+            let read = text.split("include_str!(\"").skip(1);
+            let read = read.filter_map(|rest| rest.split('"').next()?.split_once("../docs/"));
+            found.extend(read.map(|(_, document)| (format!("docs/{document}"), owner.clone())));
+        }
+        let known = READ_BY.map(|(document, name)| (document.to_owned(), name.to_owned()));
+        assert_eq!(found, BTreeSet::from(known));
+    }
+
+    #[test]
+    fn the_page_affects_the_server() {
         let affected = by(&["ui/src/app.ts"]);
         assert!(affected.has_page() && affected.has_browser() && affected.has("gatehouse-web"));
         assert!(by(&["docs/generated/openapi.json"]).has(BINARY));

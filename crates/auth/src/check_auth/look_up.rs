@@ -1,8 +1,7 @@
 //! Lookups of credentials that are not in memory.
 
 use super::CheckInput;
-use crate::devices::live::LiveDevice;
-use crate::live_credential::{Live, LiveKey, LiveSession, TokenHash, to_hex};
+use crate::live_credential::{Live, LiveSession, TokenHash, to_hex};
 use crate::live_map::LiveMap;
 use crate::state::{Auth, BoxFuture};
 use crate::throttle::ThrottleClass;
@@ -13,7 +12,7 @@ use std::sync::Arc;
 const TRIES: usize = 3;
 
 /// Reads the record with this hash, in hex.
-type ReadRecord<T> =
+pub(super) type ReadRecord<T> =
     for<'c> fn(&'c mut Conn, String) -> BoxFuture<'c, Result<Option<T>, StoreError>>;
 
 impl Auth {
@@ -43,35 +42,9 @@ impl Auth {
         .await
     }
 
-    pub(super) async fn look_up_key(
-        &self,
-        hash: TokenHash,
-    ) -> Result<Option<Arc<LiveKey>>, StoreError> {
-        self.look_up(&self.0.keys, hash, |conn, hex| {
-            Box::pin(async move {
-                let row = conn.find_api_key(&hex).await?;
-                row.as_ref().map(LiveKey::from_row).transpose()
-            })
-        })
-        .await
-    }
-
-    pub(super) async fn look_up_device(
-        &self,
-        hash: TokenHash,
-    ) -> Result<Option<Arc<LiveDevice>>, StoreError> {
-        self.look_up(&self.0.devices, hash, |conn, hex| {
-            Box::pin(async move {
-                let row = conn.find_device(&hex).await?;
-                row.as_ref().map(LiveDevice::from_row).transpose()
-            })
-        })
-        .await
-    }
-
     /// Reads one record and caches it, unless something was revoked between the read and the
     /// insert.
-    async fn look_up<T: Live + Send + Sync + 'static>(
+    pub(super) async fn look_up<T: Live + Send + Sync + 'static>(
         &self,
         map: &LiveMap<T>,
         hash: TokenHash,

@@ -20,14 +20,14 @@ use crate::app::App;
 use crate::arrival::{Arrival, Peer};
 use crate::connection_slots::ConnectionSlot;
 use crate::observe::{self, RequestRecord};
-use crate::respond::{Refusal, not_authenticated, setup_required_problem, write_refusal};
+use crate::respond::{Refusal, write_refusal};
 use crate::routes::health;
 use crate::{pages, respond};
 use axum::body::Body;
 use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
-use gatehouse_auth::{Decision, RequestContext, RequestFacts, Subject};
+use gatehouse_auth::{AuthError, Decision, RequestContext, RequestFacts, Subject};
 use gatehouse_domain::{Problem, RequestId};
 use http::header::{CONNECTION, LOCATION, WWW_AUTHENTICATE};
 use http::request::Parts;
@@ -188,21 +188,22 @@ async fn throttle(app: &App, context: &RequestContext) -> Result<(), Problem> {
 }
 
 fn refuse_unless_allowed(request: &Parts, context: &RequestContext) -> Result<(), EarlyResponse> {
-    let path = request.uri.path();
-    let setup_required = match context.decision {
-        Decision::Allowed(_) => return Ok(()),
-        _ if is_public(&request.method, path) || is_hub_check(&request.method, &request.uri) => {
-            return Ok(());
-        }
-        Decision::SetupRequired => true,
-        Decision::Unauthorized => false,
+    let Err(refused) = context.identity() else {
+        return Ok(());
     };
-    match (path_class(path, context.is_upgrade), setup_required) {
-        (PathClass::Page, true) if path != "/onboarding" => Err(EarlyResponse::ToOnboarding),
-        (PathClass::Page, _) => Err(EarlyResponse::ToLogin),
-        (_, true) => Err(setup_required_problem().into()),
-        (_, false) => Err(not_authenticated().into()),
+    let path = request.uri.path();
+    if is_public(&request.method, path) || is_hub_check(&request.method, &request.uri) {
+        return Ok(());
     }
+    if path_class(path, context.is_upgrade) != PathClass::Page {
+        return Err(Problem::from(refused).into());
+    }
+    let needs_setup = matches!(refused, AuthError::SetupRequired) && path != "/onboarding";
+    Err(if needs_setup {
+        EarlyResponse::ToOnboarding
+    } else {
+        EarlyResponse::ToLogin
+    })
 }
 
 fn see_other(to: &'static str) -> Response {

@@ -28,7 +28,7 @@ use crate::alive;
 use crate::app::App;
 use crate::arrival::Arrival;
 use crate::pages;
-use crate::respond::{Refusal, not_authenticated, setup_required_problem};
+use crate::respond::Refusal;
 use crate::route::{Access, Route, StepUp, Verb};
 use axum::Router;
 use axum::extract::{Request, State};
@@ -161,14 +161,12 @@ fn check(
     // The gate inserts this. A route must not respond without it.
     let arrival = arrival.ok_or_else(Problem::internal)?;
     arrival.route.set(place, rule);
-    let decision = &arrival.context.decision;
-    let identity = match (rule.access, decision) {
+    let context = &arrival.context;
+    let identity = match (rule.access, &context.decision) {
         (Access::Public, _) | (Access::AdminOrSetup, Decision::SetupRequired) => {
             return Ok(None);
         }
-        (_, Decision::Allowed(identity)) => identity,
-        (_, Decision::SetupRequired) => return Err(setup_required_problem()),
-        (_, Decision::Unauthorized) => return Err(not_authenticated()),
+        _ => context.identity()?,
     };
     if !rule.carries_calls && !identity.may_call(rule.path) {
         return Err(AuthError::OutsideOnly.into());
