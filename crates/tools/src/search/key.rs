@@ -47,7 +47,7 @@ pub(crate) fn service_of_variable(
     variable: &str,
 ) -> Option<KeyBinding> {
     let mut all = [SearchProvider::Brave, SearchProvider::Tavily].into_iter();
-    let provider = all.find(|provider| super::variable(*provider) == Some(variable))?;
+    let provider = all.find(|provider| self::variable(*provider) == Some(variable))?;
     // `base_url` applies to the chosen provider; others use their vendor's address.
     let base_url = settings.base_url.as_ref();
     let is_other = settings.provider.is_some_and(|chosen| chosen != provider);
