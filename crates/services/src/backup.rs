@@ -16,7 +16,7 @@ use list::{described, name_of};
 pub use place::{BackupDirectory, KEY as PLACE_KEY, PlaceError};
 pub use schedule::KEY as STATE_KEY;
 pub(crate) use schedule::check;
-pub use stored::{database_location, directory, source, stored_settings};
+pub use stored::{Stored, database_location, directory, source, stored_settings};
 pub use stream::StreamedBackup;
 
 use crate::Services;

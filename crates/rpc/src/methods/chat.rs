@@ -7,7 +7,7 @@ use gatehouse_agents::{Failure, SendRequest, Sent, Stop, Target, Usage};
 use gatehouse_domain::id::{SessionId, TurnId};
 use gatehouse_domain::{Problem, Scope, input};
 use gatehouse_services::to_problem;
-pub use history::{HISTORY, HistoryResult, messages};
+pub use history::{HISTORY, HistoryParams, HistoryResult, messages};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -9,8 +9,8 @@ use crate::method_entry::{Audit, Call, Method, NoParams, method};
 use gatehouse_domain::{Problem, Scope, input};
 use gatehouse_services::to_problem;
 use gatehouse_webhooks::{Delivery, DeliveryRequest, Forwarding, StoredPayload};
-pub use list::DELIVERIES;
-pub use replay::{DELIVERIES_REPLAY, DELIVERY_REPLAY};
+pub use list::{DELIVERIES, DeliveriesParams};
+pub use replay::{DELIVERIES_REPLAY, DELIVERY_REPLAY, ReplayOneParams, ReplayParams};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -5,15 +5,15 @@ mod list;
 mod share;
 
 use crate::method_entry::{Audit, Call, DONE, Done, Method, NoParams, method};
-pub use branch::BRANCH;
+pub use branch::{BRANCH, BranchParams};
 use gatehouse_agents::{Session, SessionChanges, TagCount};
 use gatehouse_domain::{Problem, Scope};
 use gatehouse_services::session_access::visible;
 use gatehouse_services::to_problem;
-pub use list::{LIST, ListParams, ListResult, page};
+pub use list::{LIST, ListParams, ListResult, StartedBy, page};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-pub use share::{SHARE, UNSHARE};
+pub use share::{SHARE, Shared, UNSHARE};
 
 pub const GET: Method = method!(
     "sessions.get",

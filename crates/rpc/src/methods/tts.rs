@@ -5,7 +5,7 @@ mod convert;
 use super::config::choose;
 use super::voice_params::{ProvidersParams, provider_of};
 use crate::method_entry::{Audit, Call, Method, NoParams, method};
-pub use convert::{CONVERT, ConvertParams};
+pub use convert::{CONVERT, ConvertParams, ConvertResult};
 use gatehouse_domain::{Problem, Scope};
 use gatehouse_voice::{ProviderStatus, SpeechRequest, TtsId, TtsStatus};
 use schemars::JsonSchema;

@@ -10,7 +10,7 @@ pub use payload_filter::PREVIEW as PAYLOAD_FILTER_PREVIEW;
 pub use profiles::PROFILES;
 pub use schedule::PREVIEW as SCHEDULE_PREVIEW;
 pub use template::PREVIEW as TEMPLATE_PREVIEW;
-pub use update::UPDATE;
+pub use update::{UPDATE, UpdateParams};
 
 use super::page::{self, PageParams};
 use crate::method_entry::{Audit, Call, DONE, Done, Method, method};
