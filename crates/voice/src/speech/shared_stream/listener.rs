@@ -4,7 +4,7 @@ use super::{Begun, SharedStream, own};
 use crate::VoiceError;
 use crate::speech::observed::Body;
 use bytes::Bytes;
-use futures_util::{FutureExt, StreamExt, stream};
+use futures_util::{StreamExt, stream};
 use std::sync::Arc;
 
 /// One request's place in a stream.
