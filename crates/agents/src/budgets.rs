@@ -4,13 +4,12 @@
 //! The check reads stored use only. It does not include running calls, so concurrent calls can exceed a limit by their
 //! own use.
 
-use crate::budget_values::{
-    Budget, BudgetPeriod, BudgetWarning, Exhausted, NANOS, NewBudget, cost_of,
-};
-use crate::error::AgentsError;
-use crate::handle::{Agents, Inner};
-use crate::line::is_line;
+mod changes;
+
+use crate::budget_values::{Budget, BudgetPeriod, BudgetWarning, Exhausted, cost_of};
+use crate::handle::Inner;
 use crate::usage::Cause;
+pub(crate) use changes::checked;
 use gatehouse_domain::{Actor, Timestamp};
 use gatehouse_store::{AuditEntry, BudgetRow, Conn, Spent, StoreError, UsageColumn, UsageRow};
 use schemars::JsonSchema;
@@ -19,9 +18,7 @@ use serde_json::json;
 
 /// A budget warns when this share of it is used, in percent.
 const WARNS_AT_PERCENT: i128 = 80;
-const MAX_SCOPE_CHARACTERS: usize = 300;
-/// Maximum limit in the unit of the prices.
-const MAX_COST: f64 = 1e9;
+
 /// Maximum limit in tokens: the largest integer that every JSON parser reads exactly.
 const MAX_TOKENS: i64 = 9_007_199_254_740_991;
 
@@ -205,102 +202,11 @@ impl Inner {
     }
 }
 
-impl Agents {
-    /// Lists all budgets by scope and period, with their use so far.
-    pub async fn list_budgets(&self) -> Result<BudgetList, AgentsError> {
-        let now = self.0.clock.now();
-        let read = self.0.store.read(move |conn| {
-            Box::pin(async move {
-                let mut budgets = Vec::new();
-                for row in conn.list_budgets().await? {
-                    let spent = spent_of(conn, &row, now).await?;
-                    budgets.push(shown(&row, spent, now));
-                }
-                Ok::<_, AgentsError>(BudgetList {
-                    budgets,
-                    next_cursor: None,
-                })
-            })
-        });
-        read.await
-    }
-
-    /// Stores a budget, replacing the one with the same scope and period. Earlier usage in the current period counts.
-    /// Deliveries that wait for a budget are retried.
-    pub async fn set_budget(&self, new: NewBudget) -> Result<Budget, AgentsError> {
-        let row = checked(new)?;
-        let now = self.0.clock.now();
-        let write = self.0.store.write(move |conn| {
-            let row = row.clone();
-            Box::pin(async move {
-                conn.update_budget(&row).await?;
-                let spent = spent_of(conn, &row, now).await?;
-                released(conn, now).await?;
-                Ok::<_, AgentsError>(shown(&row, spent, now))
-            })
-        });
-        write.await
-    }
-
-    /// Deletes a budget. Deliveries that wait for a budget are retried.
-    pub async fn delete_budget(&self, name: BudgetName) -> Result<(), AgentsError> {
-        let now = self.0.clock.now();
-        let write = self.0.store.write(move |conn| {
-            let name = name.clone();
-            Box::pin(async move {
-                let period = name.period.as_str();
-                if !conn.delete_budget(&name.scope, period).await? {
-                    return Err(AgentsError::NotFound("budget"));
-                }
-                released(conn, now).await?;
-                Ok(())
-            })
-        });
-        write.await
-    }
-}
-
 /// Retries deliveries that wait for a budget. If there are many, the worker retries the rest after the change. A
 /// delivery whose budget is still used up waits again.
 pub(crate) async fn released(conn: &mut Conn, now: Timestamp) -> Result<(), StoreError> {
     conn.release_deliveries_from_budget(now).await?;
     conn.insert_change("budgets", now).await
-}
-
-pub(crate) fn checked(new: NewBudget) -> Result<BudgetRow, AgentsError> {
-    if Scope::read(&new.scope).is_none() || !is_line(&new.scope, MAX_SCOPE_CHARACTERS) {
-        let reason = "`all`, `agent:<id>`, `model:<provider/model>`, `webhook:<id>` or `key:<id>`";
-        return Err(AgentsError::invalid("scope", reason));
-    }
-    let cost_nanos = match (new.tokens, new.cost) {
-        (Some(1..=MAX_TOKENS), None) => None,
-        (None, Some(cost)) if cost > 0.0 && cost <= MAX_COST => Some(nanos_of(cost)),
-        (Some(_), None) => {
-            let reason = format!("expected 1 to {MAX_TOKENS}");
-            return Err(AgentsError::invalid("tokens", reason));
-        }
-        (None, Some(_)) => {
-            return Err(AgentsError::invalid("cost", "more than 0, at most 1e9"));
-        }
-        _ => {
-            let reason = "give either `tokens` or `cost`";
-            return Err(AgentsError::invalid("tokens", reason));
-        }
-    };
-    Ok(BudgetRow {
-        scope: new.scope,
-        period: new.period.as_str().to_owned(),
-        tokens: new.tokens,
-        cost_nanos,
-    })
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "the caller limits the cost to 1e9"
-)]
-fn nanos_of(cost: f64) -> i64 {
-    ((cost * NANOS).round() as i64).max(1)
 }
 
 #[cfg(test)]

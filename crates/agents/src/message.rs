@@ -1,17 +1,18 @@
 //! A message as callers see it, and its stored form.
 
+mod failure;
+
 use crate::attached_file::{Attachment, attachments_of};
 use crate::origin::MessageOrigin;
 use crate::send::ActionStatus;
 use crate::stop::Stop;
+pub use failure::Failure;
+use gatehouse_domain::Timestamp;
 use gatehouse_domain::id::{DeliveryId, MessageId, SessionId, TurnId};
-use gatehouse_domain::{Problem, Timestamp};
 use gatehouse_models::{ToolCall, Usage};
 use gatehouse_store::ChatMessageRow;
 use schemars::JsonSchema;
-use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 /// The author of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -183,51 +184,4 @@ pub(crate) fn calls_of(row: &ChatMessageRow) -> Vec<ToolCallRecord> {
 /// Replaces NUL characters, which PostgreSQL cannot store.
 pub(crate) fn storable(text: &str) -> String {
     text.replace('\0', "\u{fffd}")
-}
-
-/// A problem in an event: `{code, message}` plus the extra fields of the code.
-#[derive(Clone, Debug, PartialEq, JsonSchema)]
-#[schemars(with = "FailureShape")]
-pub struct Failure(pub Problem);
-
-impl Failure {
-    /// Reads the serialized form; `None` if it is not one.
-    pub(crate) fn read(text: &str) -> Option<Self> {
-        let mut details: serde_json::Map<String, Value> = serde_json::from_str(text).ok()?;
-        let code = serde_json::from_value(details.remove("code")?).ok()?;
-        let message = serde_json::from_value(details.remove("message")?).ok()?;
-        Some(Self(Problem {
-            code,
-            message,
-            details,
-        }))
-    }
-}
-
-#[derive(JsonSchema)]
-#[schemars(rename = "Failure")]
-#[expect(dead_code, reason = "only its schema is used")]
-struct FailureShape {
-    code: String,
-    message: String,
-    /// The extra fields of this code.
-    #[schemars(flatten)]
-    details: serde_json::Map<String, Value>,
-}
-
-impl Serialize for Failure {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Problem {
-            code,
-            message,
-            details,
-        } = &self.0;
-        let mut map = serializer.serialize_map(Some(2 + details.len()))?;
-        map.serialize_entry("code", code.name())?;
-        map.serialize_entry("message", message)?;
-        for (name, value) in details {
-            map.serialize_entry(name, value)?;
-        }
-        map.end()
-    }
 }

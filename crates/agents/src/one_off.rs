@@ -1,23 +1,24 @@
 //! Conversations that consist of one request. The request contains the earlier messages, and the session is deleted
 //! after its turn. The caller reads the answer as a stream and can drop it to stop the turn.
 
+mod following;
+
 use crate::error::AgentsError;
-use crate::event::{AgentEvent, Delta};
 use crate::handle::{Agents, Inner};
 use crate::message::{Role, storable};
 use crate::origin::MessageOrigin;
-use crate::send::{EarlierMessage, Origin, SendRequest, Target, TurnReport};
+use crate::send::{EarlierMessage, Origin, SendRequest, Target};
 use crate::session::Source;
 use crate::start::MAX_TEXT_BYTES;
-use crate::stop::Stop;
+use following::Following;
 use futures_util::stream::{self, BoxStream, StreamExt};
 use gatehouse_domain::id::{MessageId, SessionId, TurnId};
 use gatehouse_domain::{Actor, Problem, Timestamp};
 use gatehouse_models::{StopReason, ToolCall, Usage};
 use gatehouse_store::{ChatMessageRow, Conn, StoreError};
 use std::collections::VecDeque;
-use tokio::sync::{broadcast, oneshot};
-use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
 
 /// Maximum number of messages before the text.
 const MAX_EARLIER: usize = 1_999;
@@ -104,112 +105,6 @@ fn check_earlier(earlier: &[EarlierMessage]) -> Result<(), AgentsError> {
         return refuse("at most 1 MiB for each message");
     }
     Ok(())
-}
-
-/// Reads the answer of a turn from its events, and missing values from its report.
-struct Following {
-    events: broadcast::Receiver<AgentEvent>,
-    ended: oneshot::Receiver<TurnReport>,
-    turn: TurnId,
-    /// The text of the current step so far, and its length in UTF-16 code units.
-    text: String,
-    units: u64,
-    ready: VecDeque<Result<AnswerPiece, Problem>>,
-    /// Whether more events of the turn may follow.
-    is_listening: bool,
-    is_over: bool,
-    _stops: DropGuard,
-}
-
-impl Following {
-    async fn next(&mut self) -> Option<Result<AnswerPiece, Problem>> {
-        loop {
-            if let Some(piece) = self.ready.pop_front() {
-                return Some(piece);
-            }
-            if self.is_over {
-                return None;
-            }
-            tokio::select! {
-                biased;
-                event = self.events.recv(), if self.is_listening => self.hear(event),
-                report = &mut self.ended => self.conclude(report.ok()),
-            }
-        }
-    }
-
-    fn hear(&mut self, event: Result<AgentEvent, broadcast::error::RecvError>) {
-        match event {
-            Ok(AgentEvent::Delta(delta)) if delta.turn_id == self.turn => self.take(&delta),
-            Ok(AgentEvent::Done(done)) if done.turn_id == self.turn => self.is_listening = false,
-            // The report contains the effect of a missed event.
-            Ok(_) | Err(broadcast::error::RecvError::Lagged(_)) => {}
-            Err(broadcast::error::RecvError::Closed) => self.is_listening = false,
-        }
-    }
-
-    fn take(&mut self, delta: &Delta) {
-        if delta.at == 0 && self.units > 0 {
-            self.begin_step();
-        }
-        if delta.at == self.units {
-            let units = delta.text.encode_utf16().count();
-            self.units += u64::try_from(units).unwrap_or_default();
-            self.text.push_str(&delta.text);
-            self.push(AnswerPiece::Text(delta.text.clone()));
-        }
-    }
-
-    fn begin_step(&mut self) {
-        self.push(AnswerPiece::NextStep);
-        self.text.clear();
-        self.units = 0;
-    }
-
-    fn conclude(&mut self, report: Option<TurnReport>) {
-        self.is_over = true;
-        let mut report = match report {
-            None => return self.ready.push_back(Err(AgentsError::ShuttingDown.into())),
-            Some(TurnReport {
-                error: Some(problem),
-                ..
-            }) => return self.ready.push_back(Err(problem)),
-            Some(report) => report,
-        };
-        // The text before a tool call is not the answer.
-        if !report.has_answer {
-            self.begin_step();
-            report.text.clear();
-        }
-        let rest = if let Some(rest) = report.text.strip_prefix(&self.text) {
-            rest.to_owned()
-        } else {
-            self.begin_step();
-            report.text
-        };
-        if !rest.is_empty() {
-            self.push(AnswerPiece::Text(rest));
-        }
-        self.push(AnswerPiece::End {
-            usage: report.usage,
-            stop: reason_of(report.stop),
-        });
-    }
-
-    fn push(&mut self, piece: AnswerPiece) {
-        self.ready.push_back(Ok(piece));
-    }
-}
-
-const fn reason_of(stop: Stop) -> StopReason {
-    match stop {
-        Stop::Length => StopReason::Length,
-        Stop::Refused => StopReason::Refused,
-        Stop::Filtered => StopReason::Filtered,
-        Stop::End | Stop::ToolLimit | Stop::Aborted | Stop::Error | Stop::Interrupted => {
-            StopReason::End
-        }
-    }
 }
 
 impl Inner {

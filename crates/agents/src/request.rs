@@ -1,14 +1,17 @@
 //! Turns stored messages into a model request that every provider accepts, whatever a crash or a stop left
 //! incomplete. Marks tool output as data.
 
+mod call_ids;
+mod transcript;
+
 use crate::files::{Files, Shown};
 use crate::message::{ToolCallRecord, calls_of};
-use crate::origin::MessageOrigin;
 use crate::tokens::shortened;
+use call_ids::CallIds;
 use gatehouse_models::{ChatMessage, ToolCall};
 use gatehouse_store::ChatMessageRow;
 use std::collections::HashSet;
-use std::fmt::Write as _;
+pub(crate) use transcript::transcript;
 
 /// Limits on tool output, in characters.
 #[derive(Clone, Copy, Debug)]
@@ -32,33 +35,6 @@ impl Caps {
 
     fn is_current(self, row: &ChatMessageRow) -> bool {
         row.turn_no >= self.turn
-    }
-}
-
-/// The IDs of calls as the asked model accepts them.
-#[derive(Debug)]
-struct CallIds<'a> {
-    model: &'a str,
-    taken: HashSet<String>,
-}
-
-impl CallIds<'_> {
-    /// Returns the ID to send. A model gets its own IDs back, because some keep state in them. An ID of another
-    /// model, or one that an earlier call has, becomes nine letters and digits: every provider accepts that,
-    /// and Mistral nothing else.
-    fn sent(&mut self, row: &ChatMessageRow, id: &str) -> String {
-        let is_own = row.model.as_deref() == Some(self.model);
-        if is_own && self.taken.insert(id.to_owned()) {
-            return id.to_owned();
-        }
-        let mut number = self.taken.len();
-        loop {
-            let made = format!("call{number:05}");
-            if self.taken.insert(made.clone()) {
-                return made;
-            }
-            number += 1;
-        }
     }
 }
 
@@ -226,58 +202,6 @@ fn marked(row: &ChatMessageRow, cap: usize) -> String {
     let id = &row.id;
     let text = shortened(&row.content, cap);
     format!("<tool_output id=\"{id}\">\n{text}\n</tool_output id=\"{id}\">")
-}
-
-/// The conversation as one text of about `characters` characters, to be summarized: a part of every message
-/// if there is space for that, otherwise only the newest.
-pub(crate) fn transcript(
-    summary: Option<&str>,
-    rows: &[ChatMessageRow],
-    files: &Files,
-    characters: usize,
-) -> String {
-    let mut parts = Vec::new();
-    let before = summary.map(|summary| {
-        let summary = shortened(summary, characters / 2);
-        format!("Summary of the earlier messages: {summary}\n")
-    });
-    let mut room = characters.saturating_sub(before.as_deref().map_or(0, str::len));
-    // Allow about 50 characters per message besides its text.
-    let each = (room / rows.len().max(1))
-        .saturating_sub(50)
-        .clamp(100, 1500);
-    for row in rows.iter().rev() {
-        let part = transcript_of(row, files, each);
-        let length = part.chars().count();
-        if length > room {
-            break;
-        }
-        room -= length;
-        parts.push(part);
-    }
-    parts.extend(before);
-    parts.reverse();
-    parts.concat()
-}
-
-fn transcript_of(row: &ChatMessageRow, files: &Files, characters: usize) -> String {
-    let mut part = String::new();
-    part.push_str(&row.role);
-    if row.origin == MessageOrigin::Stranger.as_str() {
-        part.push_str(" (a stranger's text)");
-    }
-    part.push(':');
-    let text = heard_text(row);
-    if !text.is_empty() {
-        let _ = write!(part, " {}", shortened(&text, characters));
-    }
-    part.push_str(&files.summarized(row, characters));
-    for call in calls_of(row) {
-        let arguments = shortened(&call.arguments, characters / 4);
-        let _ = write!(part, " [calls {} {arguments}]", call.name);
-    }
-    part.push('\n');
-    part
 }
 
 #[cfg(test)]

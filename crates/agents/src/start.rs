@@ -1,26 +1,23 @@
 //! Starts a turn: finds or creates the session, stores the text and queues the turn in its lane. `turn` runs
 //! it.
 
-use crate::agent::{Agent, DEFAULT_AGENT};
+mod session;
+
 use crate::error::AgentsError;
 use crate::event::AgentEvent;
 use crate::handle::{Agents, Inner};
 use crate::lanes::LaneReservation;
 use crate::line::is_line;
-use crate::manage_sessions::MAX_LABEL_CHARACTERS;
 use crate::message::Message;
-use crate::origin::MessageOrigin;
-use crate::presets::choose_agent;
-use crate::send::{Origin, SendRequest, Sent, Target, TurnReport};
-use crate::session::Source;
+use crate::send::{SendRequest, Sent, Target, TurnReport};
 use crate::turn::queued::Turn;
-use crate::{attachments, manage_sessions, turn};
+use crate::{attachments, turn};
 use futures_util::future::BoxFuture;
 use gatehouse_domain::Fence;
-use gatehouse_domain::id::{SessionId, TurnId};
+use gatehouse_domain::id::TurnId;
 use gatehouse_domain::trace::{self};
-use gatehouse_models::ModelError;
-use gatehouse_store::{ChatSessionRow, Conn, inherit};
+use gatehouse_store::inherit;
+pub(crate) use session::LocatedSession;
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
@@ -172,148 +169,6 @@ fn enter(inner: &Arc<Inner>, _place: &LaneReservation<'_>, turn: Turn) -> usize 
             .spawn(async move { turn::serve(&inner, &session).await });
     }
     pushed.position
-}
-
-/// The session of a text.
-pub(crate) struct LocatedSession {
-    pub(crate) id: SessionId,
-    /// Set when the session must be created with the text.
-    pub(crate) new: Option<ChatSessionRow>,
-}
-
-impl Inner {
-    /// Finds the session. Creates it if a webhook or a person on a channel has none yet.
-    async fn locate(&self, request: &SendRequest) -> Result<LocatedSession, AgentsError> {
-        match &request.session {
-            Target::New | Target::OneOff(_) => {
-                let id = SessionId::generate(&*self.clock, &*self.random);
-                let label = label_of_text(&request.text);
-                let source = match request.session {
-                    Target::OneOff(_) => Source::Api,
-                    _ => Source::User,
-                };
-                let row = self.new_session(id, None, label, source);
-                Ok(LocatedSession {
-                    id: row.id.clone(),
-                    new: Some(row),
-                })
-            }
-            Target::Existing(name) => Ok(LocatedSession {
-                id: self.session_row(name).await?.id,
-                new: None,
-            }),
-            Target::Keyed { key, label } | Target::Person { key, label } => {
-                let source = match request.session {
-                    Target::Person { .. } => Source::Channel,
-                    _ => Source::Webhook,
-                };
-                let id = SessionId::generate(&*self.clock, &*self.random);
-                let label = label_of(label, MAX_LABEL_CHARACTERS);
-                let row = self.new_session(id, Some(key.clone()), label, source);
-                let agent = request.agent.clone();
-                let write = self.store.write(move |conn| {
-                    Box::pin(async move { find_or_make(conn, row, agent).await })
-                });
-                Ok(LocatedSession {
-                    id: write.await?,
-                    new: None,
-                })
-            }
-        }
-    }
-
-    /// A delivery or channel message that waits for the vault is retried after the unseal, and its text must not be
-    /// stored twice. So this detects a model whose key is sealed before anything is stored. The turn itself reports
-    /// other reasons why no model can be chosen.
-    async fn check_vault(
-        &self,
-        request: &SendRequest,
-        session: &SessionId,
-    ) -> Result<(), AgentsError> {
-        if !matches!(
-            request.origin,
-            Origin::Webhook { .. } | Origin::Channel { .. }
-        ) {
-            return Ok(());
-        }
-        let (id, wanted) = (session.clone(), request.agent.clone());
-        let read = self.store.read(move |conn| {
-            Box::pin(async move {
-                let session = conn.find_chat_session(&id).await?;
-                let agent = choose_agent(conn, wanted, session.map(|row| row.agent_id)).await?;
-                let row = match conn.find_agent(&agent).await? {
-                    Some(row) => Some(row),
-                    None => conn.find_agent(DEFAULT_AGENT).await?,
-                };
-                Ok::<_, AgentsError>(row.map(Agent::of).transpose()?)
-            })
-        });
-        let Some(agent) = read.await? else {
-            return Ok(());
-        };
-        let config = agent.config;
-        let model = request.model.as_deref().or(config.model.as_deref());
-        let choosing = self.models.choose(config.provider.as_deref(), model);
-        match request.cancel.run_until_cancelled(choosing).await {
-            Some(Err(ModelError::Sealed)) => Err(AgentsError::Sealed),
-            _ => Ok(()),
-        }
-    }
-
-    pub(crate) fn new_session(
-        &self,
-        id: SessionId,
-        key: Option<String>,
-        label: String,
-        source: Source,
-    ) -> ChatSessionRow {
-        let now = self.clock.now();
-        ChatSessionRow {
-            key: key.unwrap_or_else(|| id.to_string()),
-            id,
-            label,
-            agent_id: DEFAULT_AGENT.to_owned(),
-            source: source.as_str().to_owned(),
-            tainted: false,
-            private: false,
-            message_count: 0,
-            last_seq: 0,
-            last_turn: 0,
-            summary: None,
-            summary_turn: 0,
-            summary_origin: MessageOrigin::Model.as_str().to_owned(),
-            share_id: None,
-            pinned: false,
-            archived: false,
-            tags: String::new(),
-            created_at: now,
-            updated_at: now,
-        }
-    }
-}
-
-/// The session with this key and the source of `row`, or a new one. Neither webhooks nor channels can use
-/// sessions of other sources.
-async fn find_or_make(
-    conn: &mut Conn,
-    mut row: ChatSessionRow,
-    agent: Option<String>,
-) -> Result<SessionId, AgentsError> {
-    if let Some(found) = conn.find_chat_session_by_key(&row.key).await? {
-        return if Source::of(&found.source) == Source::of(&row.source) {
-            Ok(found.id)
-        } else {
-            let reason = format!("names a session that was not created by a {}", row.source);
-            Err(AgentsError::invalid("session_key", reason))
-        };
-    }
-    if manage_sessions::find(conn, &row.key).await?.is_some() {
-        let reason = "is the id of another session";
-        return Err(AgentsError::invalid("session_key", reason));
-    }
-    row.agent_id = choose_agent(conn, agent, None).await?;
-    conn.insert_chat_session(&row).await?;
-    Ok(row.id)
 }
 
 /// Makes a session label from the first line of a text.

@@ -2,16 +2,16 @@
 //! and whenever the files change. A file with a mistake does not affect the others: its profile stays as it was before
 //! the mistake, or is missing if it was never read.
 
+mod files;
+
+use files::list;
+pub use files::read_file;
 use gatehouse_services::Services;
 use gatehouse_services::profile_files::ProfileReport;
 use gatehouse_sources::profile;
-use gatehouse_sources::profile_file::{
-    MAX_FILE_BYTES, MAX_FILES, PROFILES_DIRECTORY, ProfileFile, parse,
-};
+use gatehouse_sources::profile_file::{MAX_FILES, PROFILES_DIRECTORY, ProfileFile};
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{ErrorKind, Read as _};
-use std::os::unix::fs::MetadataExt as _;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -20,8 +20,6 @@ use tokio_util::task::TaskTracker;
 
 /// How often the folder is checked.
 const POLL: Duration = Duration::from_secs(1);
-/// One byte more than a file may have.
-const MAX_READ_BYTES: u64 = MAX_FILE_BYTES as u64 + 1;
 
 /// Properties of a file that change when it is written or replaced, or when its permissions change: inode, size, and
 /// time of the last change of the inode. `None` if they cannot be read.
@@ -176,47 +174,6 @@ impl ProfileFiles {
             problems: self.problem.clone().into_iter().chain(problems).collect(),
         }
     }
-}
-
-/// The profiles' files of a folder. A folder that does not exist has none.
-fn list(folder: &Path) -> std::io::Result<BTreeMap<PathBuf, Stamp>> {
-    let listed = match std::fs::read_dir(folder) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(BTreeMap::new()),
-        listed => listed?,
-    };
-    let mut found = BTreeMap::new();
-    for entry in listed {
-        let path = entry?.path();
-        if path.extension().is_some_and(|it| it == "toml") {
-            let facts = std::fs::metadata(&path).ok();
-            let stamp = facts.map(|it| (it.ino(), it.size(), (it.ctime(), it.ctime_nsec())));
-            found.insert(path, stamp);
-        }
-    }
-    Ok(found)
-}
-
-/// Reads a profile. `name` is the file's name in messages. Blocks.
-///
-/// # Errors
-/// A fragment with the file, the line and the mistake.
-pub fn read_file(path: &Path, name: &str) -> Result<ProfileFile, String> {
-    let unreadable = |error: std::io::Error| format!("{name} cannot be read: {}", error.kind());
-    let facts = std::fs::metadata(path).map_err(unreadable)?;
-    // Reading a pipe would not return.
-    if !facts.is_file() {
-        return Err(format!("{name} is not a file"));
-    }
-    // The file may be replaced or grow meanwhile, so its size does not limit what is read.
-    let file = File::open(path).map_err(unreadable)?;
-    let mut bytes = Vec::new();
-    let read = file.take(MAX_READ_BYTES).read_to_end(&mut bytes);
-    read.map_err(unreadable)?;
-    if bytes.len() > MAX_FILE_BYTES {
-        return Err(format!("{name}:1: larger than {MAX_FILE_BYTES} bytes"));
-    }
-    let text = String::from_utf8(bytes).map_err(|_| format!("{name} is not UTF-8"))?;
-    parse(name, &text, None).map_err(|error| error.to_string())
 }
 
 fn shown(path: &Path) -> String {

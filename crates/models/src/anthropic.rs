@@ -5,20 +5,18 @@
 //! <https://platform.claude.com/docs/en/api/models-list>.
 
 mod cache;
+mod messages;
 mod stream;
 mod thinking;
 
 use crate::Limits;
-use crate::chat::{ChatMessage, Picture, ToolCall, ToolChoice, ToolSpec};
 use crate::decoder::Decoder;
 use crate::family::{ChatCall, Family, secret_header};
-use crate::history::paired;
 use crate::listed::Listed;
-use crate::schema::{Dialect, normalized};
 use gatehouse_domain::ModelFacts;
+use messages::{messages, tool, tool_choice, tools_of_history};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Map, Value, json};
-use std::collections::BTreeSet;
 
 const VERSION: HeaderName = HeaderName::from_static("anthropic-version");
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
@@ -26,9 +24,6 @@ const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 /// Default for the required `max_tokens`. The oldest models reject more than 4096.
 const MAX_TOKENS: u32 = 8192;
 const MAX_TOKENS_OF_OLD_MODELS: u32 = 4096;
-
-/// Placeholder: the vendor rejects empty text.
-const NOTHING: &str = "(empty)";
 
 /// The Anthropic Messages family.
 #[derive(Debug)]
@@ -121,13 +116,6 @@ impl Family for Anthropic {
     }
 }
 
-fn tool_choice(choice: &ToolChoice) -> Value {
-    match choice {
-        ToolChoice::Required => json!({ "type": "any" }),
-        ToolChoice::Tool(name) => json!({ "type": "tool", "name": name }),
-    }
-}
-
 fn max_tokens(call: &ChatCall<'_>) -> u32 {
     let old = ["claude-3-opus", "claude-3-sonnet", "claude-3-haiku"];
     let usual = if old.into_iter().any(|old| call.model.starts_with(old)) {
@@ -137,137 +125,6 @@ fn max_tokens(call: &ChatCall<'_>) -> u32 {
     };
     let most = call.max_output.and_then(|most| u32::try_from(most).ok());
     most.map_or(usual, |most| usual.min(most))
-}
-
-/// Roles must alternate, starting with the user, and the results of all calls of one message must come
-/// together at the start of the next.
-fn messages(said: &[ChatMessage], has_state: bool) -> Value {
-    let mut turns: Vec<(&str, Vec<Value>)> = Vec::new();
-    for message in paired(said) {
-        let (role, blocks) = blocks(&message, has_state);
-        if blocks.is_empty() {
-            continue;
-        }
-        if turns.is_empty() && role == "assistant" {
-            turns.push(("user", vec![text("(The beginning is not shown.)")]));
-        }
-        match turns.last_mut().filter(|(last, _)| *last == role) {
-            Some((_, existing)) => existing.extend(blocks),
-            None => turns.push((role, blocks)),
-        }
-    }
-    let turn = |(role, content)| json!({ "role": role, "content": content });
-    turns.into_iter().map(turn).collect()
-}
-
-fn text(text: &str) -> Value {
-    let text = if text.trim().is_empty() {
-        NOTHING
-    } else {
-        text
-    };
-    json!({ "type": "text", "text": text })
-}
-
-/// Source: <https://platform.claude.com/docs/en/build-with-claude/vision>, which recommends pictures before the text.
-fn picture(picture: &Picture) -> Value {
-    json!({
-        "type": "image",
-        "source": {
-            "type": "base64",
-            "media_type": Picture::MEDIA_TYPE,
-            "data": picture.base64(),
-        },
-    })
-}
-
-fn blocks(message: &ChatMessage, has_state: bool) -> (&'static str, Vec<Value>) {
-    match message {
-        ChatMessage::User {
-            text: said,
-            pictures,
-        } => {
-            let said = (pictures.is_empty() || !said.trim().is_empty()).then(|| text(said));
-            ("user", pictures.iter().map(picture).chain(said).collect())
-        }
-        ChatMessage::Assistant {
-            text: said,
-            tool_calls,
-            state,
-        } => {
-            let said = Some(said.trim_end()).filter(|said| !said.is_empty());
-            let (said, calls) = (said.map(text), tool_calls.iter().map(call));
-            let state = state
-                .as_ref()
-                .filter(|_| has_state && !tool_calls.is_empty());
-            let blocks = match state {
-                Some(state) => thinking::restore(state, said, calls.collect()),
-                None => said.into_iter().chain(calls).collect(),
-            };
-            ("assistant", blocks)
-        }
-        ChatMessage::Tool {
-            call_id,
-            text: said,
-            ..
-        } => {
-            let id = id(call_id);
-            let result = json!({ "type": "tool_result", "tool_use_id": id, "content": said });
-            ("user", vec![result])
-        }
-    }
-}
-
-/// The vendor rejects calls and results in a request without tools. In that case this names the tools that
-/// were called, and the request forbids calling them.
-fn tools_of_history(call: &ChatCall<'_>) -> Option<Value> {
-    if !call.tools().is_empty() {
-        return None;
-    }
-    let mut names = BTreeSet::new();
-    for message in &call.request.messages {
-        if let ChatMessage::Assistant { tool_calls, .. } = message {
-            names.extend(tool_calls.iter().map(|call| call.name.as_str()));
-        }
-    }
-    let placeholder = |name| {
-        json!({
-            "name": name,
-            "description": "No longer available.",
-            "input_schema": { "type": "object" },
-        })
-    };
-    (!names.is_empty()).then(|| names.into_iter().map(placeholder).collect())
-}
-
-/// The vendor accepts only `[a-zA-Z0-9_-]+`; a conversation may contain IDs of another vendor.
-fn id(given: &str) -> String {
-    let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    let replaced: String = given
-        .chars()
-        .map(|c| if allowed(c) { c } else { '_' })
-        .collect();
-    if replaced.is_empty() {
-        "_".to_owned()
-    } else {
-        replaced
-    }
-}
-
-fn call(call: &ToolCall) -> Value {
-    let input = match serde_json::from_str(&call.arguments) {
-        Ok(Value::Object(input)) => Value::Object(input),
-        _ => json!({ "not_json": call.arguments }),
-    };
-    json!({ "type": "tool_use", "id": id(&call.id), "name": call.name, "input": input })
-}
-
-fn tool(tool: &ToolSpec) -> Value {
-    json!({
-        "name": tool.name,
-        "description": tool.description,
-        "input_schema": normalized(&tool.parameters, Dialect::Anthropic),
-    })
 }
 
 #[cfg(test)]

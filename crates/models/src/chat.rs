@@ -1,11 +1,14 @@
 //! Vendor-neutral request and response types.
 
+mod tool;
+
 use data_encoding::BASE64;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;
+pub use tool::{ToolCall, ToolChoice, ToolSpec};
 
 /// A request to a model.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -68,15 +71,6 @@ impl ChatRequest {
         let mut used = used.into_iter().filter(|(_, is_used)| *is_used);
         used.next().map(|(name, _)| name)
     }
-}
-
-/// Which tools a model must call.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ToolChoice {
-    /// At least one.
-    Required,
-    /// The tool with this name.
-    Tool(String),
 }
 
 /// How much a model reasons before it answers.
@@ -154,31 +148,6 @@ impl ChatMessage {
             pictures: Vec::new(),
         }
     }
-}
-
-/// A tool call as the model wrote it. Nothing is validated: the tool may not exist, and the arguments may not
-/// be JSON.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ToolCall {
-    /// The provider's ID of this call, or a generated one.
-    pub id: String,
-    /// The tool's name.
-    pub name: String,
-    /// The arguments as JSON text, as the model wrote them; `{}` if it wrote none. Empty if the answer was cut off
-    /// before the arguments.
-    pub arguments: String,
-}
-
-/// A tool as it is described to the model.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ToolSpec {
-    /// Both vendors accept only `[a-zA-Z0-9_-]{1,64}`.
-    pub name: String,
-    pub description: String,
-    /// JSON Schema of the arguments object.
-    pub parameters: Value,
-    /// Whether the arguments must match the schema exactly. Only for the OpenAI-compatible family.
-    pub strict: Option<bool>,
 }
 
 /// Token counts reported by the provider; zero when it reports none.

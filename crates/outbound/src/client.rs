@@ -1,9 +1,10 @@
 //! The HTTP clients, one per policy, and the function that sends requests.
 
+mod socket;
+
 use crate::fenced::fenced;
 use crate::policy::Policy;
 use crate::resolver::{self, FilteringResolver, Refused};
-use crate::socket::{self, Socket};
 use crate::tls::{self, NO_TLS};
 use crate::{AddressSource, OutboundError, OutboundSettings};
 use arc_swap::{ArcSwap, ArcSwapOption};
@@ -118,31 +119,6 @@ impl Outbound {
             made
         };
         Ok(client.execute(fenced(request)?).await?)
-    }
-
-    /// Connects a WebSocket to a `ws` or `wss` URL of the owner's or of a vendor that the owner named. The same
-    /// addresses are refused as for [`Self::send`] with [`AddressSource::Owner`]. A received message may have
-    /// `max_bytes`. There is no time limit for the answer.
-    pub async fn connect_socket(
-        &self,
-        url: &Url,
-        max_bytes: usize,
-    ) -> Result<Socket, OutboundError> {
-        let url = socket::http_url(url)?;
-        self.check_url(AddressSource::Owner, &url)?;
-        let client = self.socket_client()?;
-        let (request, key) = socket::opening(client, url)?;
-        let response = client.execute(request).await?;
-        socket::accepted(response, &key, max_bytes).await
-    }
-
-    fn socket_client(&self) -> Result<&Client, OutboundError> {
-        let sockets = &self.inner.sockets;
-        if let Some(known) = sockets.get() {
-            return Ok(known);
-        }
-        let made = build(builder(Policy::NoMetadata, &[HTTP_1])?.http1_only())?;
-        Ok(sockets.get_or_init(|| made))
     }
 
     pub(crate) fn tls_config(&self) -> Result<Arc<ClientConfig>, OutboundError> {

@@ -1,15 +1,16 @@
 //! The state machine of one WebSocket connection, without the socket. The loop in `web` feeds it inputs and
 //! executes its outputs. It must not depend on axum, and it reads time only from the injected clock.
 
+mod closing;
+mod events;
 pub mod heartbeat;
 mod io;
 mod messages;
 
 use crate::dispatch::{Rpc, not_authenticated};
-use crate::envelope::{Id, refusal};
+use crate::envelope::Id;
 use crate::events::Event;
 use crate::memory_budget::{Holder, Share};
-use crate::methods::METHODS;
 use crate::order::Line;
 use crate::unauthenticated_sockets::SocketGuard;
 use gatehouse_auth::{AuthIdentity, Decision, RequestContext};
@@ -184,71 +185,6 @@ impl Connection {
             Input::Shutdown => self.close(&mut out, 1012, "server is stopping"),
         }
         out
-    }
-
-    fn credential_ended(&self) -> bool {
-        let State::Ready(identity) = &self.state else {
-            return false;
-        };
-        let services = self.rpc.services();
-        !services.auth.is_live(identity)
-            || services
-                .auth
-                .expires_at(identity)
-                .is_some_and(|at| at <= services.clock.now())
-    }
-
-    fn close(&mut self, out: &mut Vec<Output>, code: u16, reason: &'static str) {
-        self.state = State::Closed;
-        self.queued.clear();
-        self.withheld.clear();
-        self.place = None;
-        out.push(Output::Close { code, reason });
-    }
-
-    /// Sends an error response and closes the connection.
-    fn refuse(&mut self, out: &mut Vec<Output>, id: &Id, problem: &Problem, reason: &'static str) {
-        out.push(Output::Send(refusal(id, problem).into()));
-        self.close(out, problem.code.close_code(), reason);
-    }
-
-    fn oversized(&mut self, out: &mut Vec<Output>) {
-        let problem = Problem::too_large("message", self.max_message_bytes());
-        self.refuse(out, &Id::null(), &problem, "message too long");
-    }
-
-    /// Only unauthenticated connections make room.
-    fn evict(&mut self, out: &mut Vec<Output>) {
-        if self.place.is_some() {
-            let problem = Problem::rate_limited(CONNECT_WITHIN_MS);
-            self.refuse(out, &Id::null(), &problem, "too many sockets");
-        }
-    }
-
-    /// Sends an event, or holds it while this node cannot see which credentials other nodes have ended.
-    fn event(&mut self, event: Arc<Event>, out: &mut Vec<Output>) {
-        let State::Ready(identity) = &self.state else {
-            return;
-        };
-        if !event.may_receive(identity, METHODS) {
-            return;
-        }
-        if self.rpc.services().auth.memory_is_fresh() {
-            out.push(Output::Send(event.into()));
-        } else if self.withheld.len() < MAX_WITHHELD {
-            self.withheld.push_back(event);
-        } else {
-            // 1013 is "try again later" in the IANA registry of close codes.
-            self.close(out, 1013, "the credential cannot be confirmed");
-        }
-    }
-
-    /// Sends the withheld events after the credential is confirmed.
-    fn release_events(&mut self, out: &mut Vec<Output>) {
-        if !self.withheld.is_empty() && self.rpc.services().auth.memory_is_fresh() {
-            let events = self.withheld.drain(..);
-            out.extend(events.map(|event| Output::Send(event.into())));
-        }
     }
 
     fn tick(&mut self, out: &mut Vec<Output>) {

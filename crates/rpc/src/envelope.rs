@@ -4,45 +4,21 @@
 //! Params stay unparsed text until the method's type reads them, so a large message needs no more memory
 //! than its own size.
 
+mod answer;
+mod id;
+
+pub(crate) use answer::answer_parts;
+pub use answer::{Outcome, answer, batch_answer, notification, refusal};
 use gatehouse_domain::{ErrorCode, Problem};
+pub use id::Id;
 use serde::de::{IgnoredAny, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 use std::fmt;
 
 /// The maximum number of messages in a batch.
 pub const MAX_BATCH: usize = 64;
-
-/// The ID of a request, spelled as the caller sent it: a string, a number or null.
-#[derive(Clone, Debug)]
-pub struct Id(Box<RawValue>);
-
-impl Id {
-    /// The ID for responses to messages without a readable ID.
-    pub fn null() -> Self {
-        Self(RawValue::NULL.to_owned())
-    }
-
-    pub(crate) fn is_null(&self) -> bool {
-        self.0.get() == "null"
-    }
-
-    /// The JSON, as the caller spelled it.
-    pub(crate) fn text(&self) -> &str {
-        self.0.get()
-    }
-
-    pub(crate) fn read(raw: &RawValue) -> Option<Self> {
-        let text = raw.get();
-        let valid = match text.as_bytes().first() {
-            Some(b'"') => serde_json::from_str::<String>(text).is_ok(),
-            Some(b'-' | b'0'..=b'9') => true,
-            _ => text == "null",
-        };
-        valid.then(|| Self(raw.to_owned()))
-    }
-}
 
 /// One call.
 #[derive(Debug)]
@@ -239,83 +215,6 @@ impl<'de> Deserialize<'de> for Batch<'de> {
         }
         deserializer.deserialize_seq(Collect)
     }
-}
-
-/// The outcome of a call: its result as JSON text, or a problem.
-pub type Outcome = Result<Box<RawValue>, Problem>;
-
-#[derive(Serialize)]
-struct Refusal<'a> {
-    jsonrpc: &'static str,
-    id: &'a RawValue,
-    error: ErrorObject<'a>,
-}
-
-#[derive(Serialize)]
-struct ErrorObject<'a> {
-    code: i32,
-    message: &'a str,
-    data: Map<String, Value>,
-}
-
-/// Builds the response to one call.
-pub fn answer(id: &Id, outcome: &Outcome) -> String {
-    match outcome {
-        Ok(result) => answer_parts(id, result).concat(),
-        Err(problem) => refusal(id, problem),
-    }
-}
-
-/// Builds a success response in pieces, because a result may be large.
-pub(crate) fn answer_parts<'a>(id: &'a Id, result: &'a RawValue) -> [&'a str; 5] {
-    let id = id.0.get();
-    let start = r#"{"jsonrpc":"2.0","id":"#;
-    [start, id, r#","result":"#, result.get(), "}"]
-}
-
-/// Builds the response to a call that was refused or failed.
-pub fn refusal(id: &Id, problem: &Problem) -> String {
-    let mut data = Map::new();
-    data.insert("code".to_owned(), problem.code.name().into());
-    data.extend(problem.details.clone());
-    let error = ErrorObject {
-        code: problem.code.rpc_code(),
-        message: &problem.message,
-        data,
-    };
-    text_of(&Refusal {
-        jsonrpc: "2.0",
-        id: &id.0,
-        error,
-    })
-}
-
-/// Builds the response to a batch from its members' responses. Returns `None` when all were notifications.
-pub fn batch_answer(answers: &[String]) -> Option<String> {
-    (!answers.is_empty()).then(|| format!("[{}]", answers.join(",")))
-}
-
-/// Builds an event: a call from the server that expects no response.
-pub fn notification(method: &str, params: &impl Serialize) -> String {
-    #[derive(Serialize)]
-    struct Notification<'a, P> {
-        jsonrpc: &'static str,
-        method: &'a str,
-        params: &'a P,
-    }
-    text_of(&Notification {
-        jsonrpc: "2.0",
-        method,
-        params,
-    })
-}
-
-/// These types have string keys and infallible serializers, so the fallback never occurs.
-fn text_of(message: &impl Serialize) -> String {
-    serde_json::to_string(message).unwrap_or_else(|_| {
-        r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"Internal error."}}"#
-            .to_owned()
-    })
 }
 
 #[cfg(test)]

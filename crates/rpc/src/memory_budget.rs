@@ -3,57 +3,18 @@
 //! bytes arrive and while responses are built. Guards release the bytes on drop, so nothing stays charged
 //! when a connection ends abnormally.
 
+mod limits;
+
 use gatehouse_auth::{Decision, RequestContext};
 use gatehouse_domain::ClientKey;
+pub use limits::Limits;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The default budget of a process, in bytes. Large messages raise it.
-const USUAL_BYTES: usize = 256 * 1024 * 1024;
-/// The number of maximum-size messages that the budget must hold.
-const LARGEST_MESSAGES: usize = 7;
 /// Shares up to this size, in bytes, may use the last sixteenth of each limit, so small calls still succeed
 /// while large ones use up the rest.
 const SMALL_BYTES: usize = 64 * 1024;
-
-/// The limits of a budget, in bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// The limit for all holders together.
-    pub total: usize,
-    /// The limit for one credential, or for one client that was allowed without a credential.
-    pub each: usize,
-    /// The limit for all unauthenticated clients together.
-    pub unauthenticated: usize,
-    /// The limit for one unauthenticated client.
-    pub unauthenticated_client: usize,
-}
-
-impl Limits {
-    /// The limits for a process with this maximum message size. The total is 256 MiB or seven messages,
-    /// whichever is larger. One credential may use half of it, all unauthenticated clients together half, and a
-    /// single unauthenticated client a quarter.
-    pub fn for_messages(max_message_bytes: usize) -> Self {
-        let total = USUAL_BYTES.max(max_message_bytes.saturating_mul(LARGEST_MESSAGES));
-        Self {
-            total,
-            each: total / 2,
-            unauthenticated: total / 2,
-            unauthenticated_client: total / 4,
-        }
-    }
-
-    /// Uses the same limit everywhere.
-    pub const fn flat(bytes: usize) -> Self {
-        Self {
-            total: bytes,
-            each: bytes,
-            unauthenticated: bytes,
-            unauthenticated_client: bytes,
-        }
-    }
-}
 
 /// The account that bytes are charged to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

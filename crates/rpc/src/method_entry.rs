@@ -1,8 +1,11 @@
 //! Defines a method: one entry of the method table. Dispatch, the scope check, the OpenRPC document and the
 //! page's typed client all derive from it.
 
+mod audit;
+
 use crate::envelope::Outcome;
 use crate::order::Order;
+pub use audit::Audit;
 use gatehouse_auth::{AuthIdentity, RequestContext, Subject};
 use gatehouse_domain::{Actor, ErrorCode, Problem, Scope, input};
 use gatehouse_services::Services;
@@ -43,62 +46,6 @@ pub struct Method {
     pub result: fn(&mut SchemaGenerator) -> Schema,
     /// Reads the params immediately and returns the work as a future.
     pub handler: fn(Call, Option<&RawValue>) -> Boxed<Outcome>,
-}
-
-/// What the audit log records about a successful call. Never values, only IDs, names, and which members
-/// were sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Audit {
-    /// The method changes nothing.
-    Reads,
-    /// Nothing is recorded: the method only changes conversations or queries a provider. States which.
-    Unrecorded(&'static str),
-    /// The crate that owns the data writes a row of this kind, in the transaction of the change.
-    Transaction(&'static str),
-    /// Dispatch writes the row after the call succeeded. The transactions of the call store its intent.
-    Row {
-        kind: &'static str,
-        /// Members of the params that identify the subject.
-        params: &'static [&'static str],
-        /// Members of the result that identify the subject.
-        result: &'static [&'static str],
-        /// Whether the call makes its change outside of its own transactions. The intent is then stored before the
-        /// call.
-        outside: bool,
-    },
-}
-
-impl Audit {
-    pub(crate) const fn row(
-        kind: &'static str,
-        params: &'static [&'static str],
-        result: &'static [&'static str],
-    ) -> Self {
-        Self::Row {
-            kind,
-            params,
-            result,
-            outside: false,
-        }
-    }
-
-    /// Marks the change as made outside the call's own transactions, such as a message to a channel.
-    pub(crate) const fn outside(self) -> Self {
-        match self {
-            Self::Row {
-                kind,
-                params,
-                result,
-                ..
-            } => Self::Row {
-                kind,
-                params,
-                result,
-                outside: true,
-            },
-            other => other,
-        }
-    }
 }
 
 /// The maximum params size for methods without long texts or audio, in bytes. Every text that such params

@@ -1,36 +1,35 @@
 //! Backups of this installation: content, location and schedule.
 
 mod drill;
+mod list;
 mod place;
 mod schedule;
+mod stored;
 mod stream;
 
 pub use drill::{
     CheckResult, CheckedBackup, Checks, DrillError, KEY as DRILL_KEY, Trial, VerifyBackup,
 };
 pub(crate) use drill::{Drills, check as check_drill};
+pub use list::BackupInfo;
+use list::{described, name_of};
 pub use place::{BackupDirectory, KEY as PLACE_KEY, PlaceError};
 pub use schedule::KEY as STATE_KEY;
 pub(crate) use schedule::check;
+pub use stored::{Stored, database_location, directory, source, stored_settings};
 pub use stream::StreamedBackup;
 
 use crate::Services;
 use gatehouse_backup::age::Recipient;
-use gatehouse_backup::folder::{self, Entry, NewFile};
-use gatehouse_backup::{BackupError, Created, Source, create};
-use gatehouse_config::{BackupSettings, ConfigError, DatabaseUrl, InvalidValue, Layers};
+use gatehouse_backup::folder::{self, NewFile};
+use gatehouse_backup::{BackupError, Source, create};
+use gatehouse_config::{ConfigError, InvalidValue, Layers};
 use gatehouse_domain::{ErrorCode, Problem, Timestamp};
-use gatehouse_secrets::PROVIDER_FILES;
-use gatehouse_sources::profile_file::PROFILES_DIRECTORY;
-use gatehouse_store::{Cell, FileOwner, Location, OpenError, Snapshot};
+use gatehouse_store::FileOwner;
 use metrics::gauge;
 use schemars::JsonSchema;
-use secrecy::ExposeSecret;
 use serde::Serialize;
-use serde_json::Value;
-use std::collections::BTreeMap;
-use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::io::{BufWriter, Write};
 use std::sync::Arc;
 use tokio::runtime::Handle;
 use tokio::sync::{Mutex, OwnedMutexGuard};
@@ -57,21 +56,6 @@ fn show_time(metric: &'static str, at: Option<Timestamp>) {
     }
 }
 
-/// A backup in the directory for backups.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct BackupInfo {
-    /// The name of the file.
-    pub name: String,
-    pub created_at: Timestamp,
-    /// Size of the file.
-    pub bytes: u64,
-    pub encrypted: bool,
-    /// The result of its last check. Known for the backup that was checked last, for the last one whose content was
-    /// read, and for the last unusable one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub checked: Option<CheckedBackup>,
-}
-
 /// A backup that was made.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct CreatedBackup {
@@ -81,24 +65,6 @@ pub struct CreatedBackup {
     pub rows: u64,
     /// Names of older backups that were deleted.
     pub deleted: Vec<String>,
-}
-
-/// The location of the database that the setting `database.url` names.
-pub fn database_location(url: &DatabaseUrl, data_dir: &Path) -> Result<Location, OpenError> {
-    match url {
-        DatabaseUrl::Postgres { url } => Location::from_url(url.expose_secret()),
-        DatabaseUrl::Sqlite { path } => Ok(Location::sqlite_file(&data_dir.join(path))),
-    }
-}
-
-/// The files of a backup with their paths: the provider keys and the settings file. Profiles of senders are added
-/// from their directory. Certificates, keys for automatic unsealing and caches are not part of it.
-fn files(layers: &Layers) -> Vec<(String, PathBuf)> {
-    let keys = PROVIDER_FILES
-        .iter()
-        .map(|name| ((*name).to_owned(), layers.data_dir().join(name)));
-    let settings = (SETTINGS_FILE.to_owned(), layers.config_path().to_path_buf());
-    keys.chain([settings]).collect()
 }
 
 /// Checks a value of `backup.recipient`, which the crate `config` does not parse.
@@ -117,96 +83,6 @@ pub fn check_written_recipient(layers: &Layers) -> Result<(), ConfigError> {
         }
         None => Ok(()),
     }
-}
-
-/// Everything that a backup of this installation reads.
-pub fn source(
-    layers: &Layers,
-    database: &DatabaseUrl,
-    version: &str,
-    now: Timestamp,
-) -> Result<Source, OpenError> {
-    Ok(Source {
-        location: database_location(database, layers.data_dir())?,
-        files: files(layers),
-        directories: vec![(
-            PROFILES_DIRECTORY.to_owned(),
-            layers.data_dir().join(PROFILES_DIRECTORY),
-        )],
-        version: version.to_owned(),
-        now,
-    })
-}
-
-/// The directory for backups.
-pub fn directory(layers: &Layers, settings: &BackupSettings) -> PathBuf {
-    let name = settings.to.as_deref().unwrap_or(Path::new(DIRECTORY));
-    layers.data_dir().join(name)
-}
-
-/// What the database has stored about backups.
-#[derive(Debug)]
-pub struct Stored {
-    /// The settings for backups, with the run-time changes.
-    pub settings: BackupSettings,
-    /// The results of checks of backups.
-    pub checks: Checks,
-    /// The stored value of [`PLACE_KEY`].
-    place: Option<Value>,
-}
-
-impl Stored {
-    /// The directory for backups.
-    pub fn place(self, layers: &Layers) -> BackupDirectory {
-        BackupDirectory::new(directory(layers, &self.settings), layers, self.place)
-    }
-}
-
-/// Reads what the database has stored about backups. Does not migrate the database.
-pub async fn stored_settings(layers: &Layers) -> Result<Stored, BackupError> {
-    let fixed = layers.resolve(&BTreeMap::new());
-    let fixed = fixed.map_err(|error| BackupError::Io(io::Error::other(error)))?;
-    let location = database_location(&fixed.settings.database.url, layers.data_dir())?;
-    let mut snapshot = Snapshot::open(&location).await?;
-    let table = snapshot
-        .tables()
-        .iter()
-        .find(|table| table.name == "settings");
-    let Some(table) = table.cloned() else {
-        return Ok(Stored {
-            settings: fixed.settings.backup,
-            checks: Checks::default(),
-            place: None,
-        });
-    };
-    let (mut changes, mut after) = (BTreeMap::new(), None);
-    let (mut checks, mut place) = (None, None);
-    loop {
-        let page = snapshot.read(&table, after).await?;
-        for row in &page.rows {
-            let [Cell::Text(key), Cell::Text(value), ..] = row.as_slice() else {
-                continue;
-            };
-            let value = || serde_json::from_str(value).ok();
-            if key == DRILL_KEY {
-                checks = value();
-            } else if key == PLACE_KEY {
-                place = value();
-            } else if key.starts_with("backup.") {
-                changes.extend(value().map(|value| (key.clone(), value)));
-            }
-        }
-        after = page.next;
-        if after.is_none() {
-            break;
-        }
-    }
-    let resolved = layers.resolve(&changes).unwrap_or(fixed);
-    Ok(Stored {
-        settings: resolved.settings.backup,
-        checks: Checks::read(checks),
-        place: place.filter(|_| !location.engine().is_shared()),
-    })
 }
 
 /// A backup that may be made.
@@ -307,19 +183,6 @@ impl Services {
             source: source.map_err(failed)?,
         })
     }
-
-    /// Lists the backups in the directory for backups, newest first.
-    pub async fn list_backups(&self) -> Result<Vec<BackupInfo>, Problem> {
-        let place = self.backup_place().await?;
-        let found = self.list_in_time(place).await.map_err(not_listed)?;
-        let checks = self.backup_checks().await?;
-        Ok(found.iter().map(|entry| info(entry, &checks)).collect())
-    }
-
-    fn backup_directory(&self) -> PathBuf {
-        let settings = &self.config.resolved().settings.backup;
-        directory(self.config.layers(), settings)
-    }
 }
 
 /// Reserves a turn to make a backup. Fails while another backup has it.
@@ -329,44 +192,9 @@ fn turn_of(turn: &Arc<Mutex<()>>) -> Result<OwnedMutexGuard<()>, Problem> {
     turn.map_err(|_| Problem::new(ErrorCode::Conflict, message))
 }
 
-fn info(entry: &Entry, checks: &Checks) -> BackupInfo {
-    let name = name_of(&entry.path);
-    BackupInfo {
-        created_at: entry.created_at,
-        bytes: entry.bytes,
-        encrypted: entry.is_encrypted,
-        checked: checks.of(&name),
-        name,
-    }
-}
-
-fn name_of(path: &Path) -> String {
-    let name = path.file_name().unwrap_or_default();
-    name.to_string_lossy().into_owned()
-}
-
-fn described(name: String, created: &Created, deleted: &[Entry]) -> CreatedBackup {
-    CreatedBackup {
-        backup: BackupInfo {
-            encrypted: folder::is_encrypted(&name),
-            name,
-            created_at: created.manifest.created_at,
-            bytes: created.bytes,
-            checked: None,
-        },
-        rows: created.manifest.rows(),
-        deleted: deleted.iter().map(|entry| name_of(&entry.path)).collect(),
-    }
-}
-
 /// The reason is for administrators, who alone may make backups.
 fn failed(error: impl std::error::Error) -> Problem {
     let message = format!("The backup failed: {}.", reasons(&error));
-    Problem::new(ErrorCode::StorageUnavailable, message)
-}
-
-fn not_listed(error: impl std::error::Error) -> Problem {
-    let message = format!("The backups cannot be listed: {}.", reasons(&error));
     Problem::new(ErrorCode::StorageUnavailable, message)
 }
 

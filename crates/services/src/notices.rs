@@ -3,6 +3,7 @@
 //! database count together, and one of them sends the message. A message that a node is about to send is lost at its
 //! restart.
 
+mod failures;
 mod health;
 mod rules;
 
@@ -13,8 +14,6 @@ use gatehouse_agents::{AgentEvent, Budget};
 use gatehouse_channels::Channels;
 use gatehouse_config::Settings;
 use gatehouse_domain::WebhookId;
-use gatehouse_store::StoreError;
-use gatehouse_webhooks::Failures;
 use rules::{Kind, Notice};
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,8 +23,7 @@ use tokio_util::task::TaskTracker;
 
 /// How often to check the messages that collect further failures.
 const LOOK: Duration = Duration::from_secs(30);
-/// Maximum number of changes that are counted in one transaction.
-const AT_ONCE: usize = 100;
+
 /// The wait before a failed message is sent again, unless the vendor asks for another one.
 const RETRY_AFTER: Duration = Duration::from_secs(30);
 /// After this time, a message is no longer sent again.
@@ -100,95 +98,6 @@ impl Services {
             Kind::Failed => self.notify(|it| it.notify.delivery_failed.clone()),
             Kind::Refused => self.notify(|it| it.notify.webhook_refuses.clone()),
         }
-    }
-
-    /// Returns the failures and refusals for which a channel is set.
-    fn wanted(&self, taken: Vec<Failures>) -> Vec<(Kind, Failures)> {
-        let wanted = taken.into_iter().filter_map(|noted| {
-            let kind = Kind::of(noted.status)?;
-            (!self.targets(kind).is_empty()).then_some((kind, noted))
-        });
-        wanted.collect()
-    }
-
-    /// Counts the failures and refusals since the end of [`Self::send_notices`]. The messages about them are sent after
-    /// the next start, or by another node.
-    pub async fn count_last_failures(&self) {
-        let last = self.wanted(self.webhooks.take_failures());
-        if last.is_empty() {
-            return;
-        }
-        let now = self.clock.now();
-        let write = self.store.write(move |conn| {
-            Box::pin(async move {
-                for (kind, noted) in &last {
-                    rules::note_for_later(conn, *kind, noted, now).await?;
-                }
-                Ok::<_, StoreError>(())
-            })
-        });
-        if let Err(error) = write.await {
-            tracing::warn!(%error, "the last failures and refusals were not counted for messages");
-        }
-    }
-
-    /// Counts the failures and refusals for which a channel is set. Returns the messages that are due now. While the
-    /// database is unavailable, failures wait for the next call.
-    async fn note_all(&self, taken: Vec<Failures>) -> Vec<Notice> {
-        let counted = self.wanted(taken);
-        let mut notices = Vec::new();
-        for (place, batch) in counted.chunks(AT_ONCE).enumerate() {
-            match self.note(batch.to_vec()).await {
-                Ok(due) => notices.extend(due),
-                Err(error) => {
-                    tracing::warn!(%error, "failures and refusals were not counted for messages");
-                    if is_not_written(&error) {
-                        let left = counted.iter().skip(place * AT_ONCE);
-                        let left = left.map(|(_, noted)| noted.clone()).collect();
-                        self.webhooks.return_failures(left);
-                        break;
-                    }
-                }
-            }
-        }
-        notices
-    }
-
-    async fn note(&self, counted: Vec<(Kind, Failures)>) -> Result<Vec<Notice>, StoreError> {
-        let now = self.clock.now();
-        let write = self.store.write(move |conn| {
-            Box::pin(async move {
-                let mut notices = Vec::new();
-                for (kind, noted) in &counted {
-                    notices.extend(rules::note(conn, *kind, noted, now).await?);
-                }
-                Ok::<_, StoreError>(notices)
-            })
-        });
-        write.await
-    }
-
-    /// Returns the messages that waited for further failures long enough.
-    async fn due(&self) -> Vec<Notice> {
-        if self.targets(Kind::Failed).is_empty() {
-            return Vec::new();
-        }
-        let now = self.clock.now();
-        // Usually nothing is due, and then nothing is written.
-        let read = self
-            .store
-            .read(move |conn| Box::pin(async move { rules::list_due(conn, now).await }));
-        if read.await.is_ok_and(|rows| rows.is_empty()) {
-            return Vec::new();
-        }
-        let write = self
-            .store
-            .write(move |conn| Box::pin(async move { rules::due(conn, now).await }));
-        let due: Result<_, StoreError> = write.await;
-        due.unwrap_or_else(|error| {
-            tracing::warn!(%error, "messages about failures were not prepared");
-            Vec::new()
-        })
     }
 
     async fn tell(self: &Arc<Self>, notice: Notice, stop: &CancellationToken, sends: &TaskTracker) {
@@ -270,11 +179,6 @@ impl Services {
             tokio::time::sleep(wait).await;
         }
     }
-}
-
-/// Whether a write can be repeated later without counting anything twice.
-const fn is_not_written(error: &StoreError) -> bool {
-    error.is_unavailable() && !matches!(error, StoreError::OutcomeUnknown)
 }
 
 fn budget(budget: &Budget) -> Message {

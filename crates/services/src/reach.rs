@@ -1,6 +1,8 @@
 //! Tests whether the server is reachable at its public URL: requests the URL and recognizes the answer of this node, or
 //! of another node of its database.
 
+mod problem;
+
 use crate::Services;
 use crate::live_config::settings::base_url;
 use arc_swap::ArcSwapOption;
@@ -8,6 +10,8 @@ use gatehouse_domain::{ErrorCode, Problem};
 use gatehouse_outbound::{AddressSource, OutboundError, policy, read_capped};
 use gatehouse_store::StoreError;
 use http::header::LOCATION;
+use problem::Failure;
+pub use problem::ReachProblem;
 use reqwest::Response;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -56,28 +60,6 @@ impl Drop for Asking<'_> {
     }
 }
 
-/// Why the server was not reached.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ReachProblem {
-    /// The name has no address.
-    Dns,
-    /// Nothing accepts connections there.
-    Refused,
-    /// No answer within ten seconds.
-    Timeout,
-    /// The certificate is not trusted, or the port does not use TLS.
-    Tls,
-    /// The connection ended before the answer did.
-    Interrupted,
-    /// The answer does not come from this process or from another node of its database.
-    OtherServer,
-    /// The answer is a redirect or an error.
-    Status,
-    /// The URL cannot be called.
-    Other,
-}
-
 /// The result of a test.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Reached {
@@ -92,39 +74,6 @@ pub struct Reached {
     pub detail: Option<String>,
     /// Whether the host has only addresses that do not exist on the internet.
     pub private: bool,
-}
-
-struct Failure {
-    problem: ReachProblem,
-    detail: Option<String>,
-}
-
-impl From<ReachProblem> for Failure {
-    fn from(problem: ReachProblem) -> Self {
-        let detail = None;
-        Self { problem, detail }
-    }
-}
-
-impl From<OutboundError> for Failure {
-    fn from(error: OutboundError) -> Self {
-        match error {
-            OutboundError::Timeout => ReachProblem::Timeout.into(),
-            OutboundError::Connect => ReachProblem::Refused.into(),
-            OutboundError::Tls => ReachProblem::Tls.into(),
-            // The HTTP client also reports a body that was cut as one that cannot be decoded.
-            OutboundError::Interrupted | OutboundError::BadResponse => {
-                ReachProblem::Interrupted.into()
-            }
-            OutboundError::RefusedAddress
-            | OutboundError::BadUrl(_)
-            | OutboundError::LeaseExpired
-            | OutboundError::Other(_) => Self {
-                problem: ReachProblem::Other,
-                detail: Some(error.to_string()),
-            },
-        }
-    }
 }
 
 impl Services {

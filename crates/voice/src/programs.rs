@@ -5,9 +5,11 @@
 //! processes.
 
 mod child;
+mod find;
 mod lines;
 mod pipes;
 mod server;
+mod stream;
 mod warm;
 mod warm_process;
 mod workspace;
@@ -15,15 +17,14 @@ mod workspace;
 use crate::VoiceError;
 use crate::settings::VoiceSettings;
 use bytes::Bytes;
-use futures_util::StreamExt;
-use futures_util::stream::{self, BoxStream};
+pub(crate) use find::not_found;
 use gatehouse_domain::Random;
 pub(crate) use server::Server;
 use std::ffi::OsString;
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+pub(crate) use stream::Rest;
 use tempfile::TempDir;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::time::Instant;
@@ -38,8 +39,6 @@ pub(crate) use workspace::{absolute, empty, open_file, open_own_file};
 const QUEUE: usize = 7;
 /// How many callers may wait for a permit.
 const MAX_WAITING: usize = 8;
-/// The search path if the settings pass no PATH.
-const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// Runs a limited number of programs at a time.
 #[derive(Clone, Debug)]
@@ -92,15 +91,6 @@ pub(crate) struct ProgramPermit {
     pub(crate) until: Instant,
 }
 
-/// The cleanup after a program that is started for one request.
-#[derive(Debug)]
-pub(crate) struct Rest {
-    pub(crate) job: Job,
-    /// Whether the kept process failed before it had answered anything. If the job then succeeds, the program does
-    /// not work as a kept process and is not retried.
-    pub(crate) is_new: bool,
-}
-
 type Piece = Result<Bytes, VoiceError>;
 
 impl Programs {
@@ -139,38 +129,6 @@ impl Programs {
     /// The processes that are kept between requests.
     pub(crate) const fn warm(&self) -> &Warm {
         &self.warm
-    }
-
-    /// The path of the program: `wanted` if it is executable, or the first `name` on PATH if nothing is
-    /// wanted. A `wanted` without a directory is also searched on PATH.
-    pub(crate) fn find(&self, wanted: Option<&Path>, name: &str) -> Option<PathBuf> {
-        let name = match wanted {
-            None => Path::new(name),
-            Some(wanted) if is_name(wanted) => wanted,
-            Some(wanted) => {
-                let path = absolute(wanted);
-                return is_executable(&path).then_some(path);
-            }
-        };
-        let is_path = |(variable, _): &&(String, OsString)| variable == "PATH";
-        let path = self.variables.iter().find(is_path);
-        let path = path.map_or_else(|| OsString::from(USUAL_PATH), |(_, value)| value.clone());
-        // A relative entry would run programs from the working directory.
-        std::env::split_paths(&path)
-            .filter(|directory| directory.is_absolute())
-            .map(|directory| directory.join(name))
-            .find(|file| is_executable(file))
-    }
-
-    /// Returns the executable file with this name in the directory of the file that the program links to, or else in
-    /// the directory of the program.
-    pub(crate) fn beside(program: &Path, name: &str) -> Option<PathBuf> {
-        let linked = std::fs::canonicalize(program).ok();
-        let mut files = [linked.as_deref(), Some(program)]
-            .into_iter()
-            .flatten()
-            .map(|program| program.with_file_name(name));
-        files.find(|file| is_executable(file))
     }
 
     /// Whether another caller may wait for a permit. Check this before creating anything large.
@@ -225,58 +183,6 @@ impl Programs {
         Ok(ProgramOutput { stdout })
     }
 
-    /// Runs a program and streams its output when the first byte has arrived. A program without output is an error. A
-    /// later failure is the last item.
-    pub(crate) async fn stream(
-        &self,
-        job: Job,
-    ) -> Result<BoxStream<'static, Result<Bytes, VoiceError>>, VoiceError> {
-        let provider = job.provider;
-        let permit = self.permit(provider).await?;
-        begun(provider, self.start(permit, job)).await
-    }
-
-    /// Like [`Self::stream`], for work that first asks a kept process. The work sends at most `pieces` pieces,
-    /// by its deadline, and returns the job for the rest.
-    pub(crate) async fn stream_after<W>(
-        &self,
-        provider: &'static str,
-        pieces: usize,
-        work: impl FnOnce(mpsc::Sender<Piece>, Instant) -> W,
-    ) -> Result<BoxStream<'static, Piece>, VoiceError>
-    where
-        W: Future<Output = Result<Option<Rest>, VoiceError>> + Send + 'static,
-    {
-        let ProgramPermit { permit, until } = self.permit(provider).await?;
-        // A slow reader does not delay the kept process.
-        let (pieces, receiver) = mpsc::channel(pieces.max(QUEUE));
-        let work = work(pieces.clone(), until);
-        let (variables, warm) = (Arc::clone(&self.variables), self.warm.clone());
-        self.tasks.spawn(async move {
-            let whole = async {
-                let rest = tokio::select! {
-                    biased;
-                    () = pieces.closed() => None,
-                    rest = work => rest?,
-                };
-                let Some(Rest { job, is_new }) = rest else {
-                    return Ok(());
-                };
-                let program = job.program.clone();
-                child::drive(job, &variables, &pieces, permit).await?;
-                if is_new && !pieces.is_closed() {
-                    warm.give_up(program);
-                }
-                Ok(())
-            };
-            if let Err(error) = in_time(until, provider, whole).await {
-                // The receiver may be closed.
-                let _ = pieces.send(Err(error)).await;
-            }
-        });
-        begun(provider, receiver).await
-    }
-
     /// Creates a directory with one file for a program. It is deleted with its last user.
     pub(crate) async fn workspace(
         &self,
@@ -302,21 +208,6 @@ impl Programs {
     }
 }
 
-/// Returns the stream of the pieces when the first has arrived.
-async fn begun(
-    provider: &'static str,
-    mut pieces: mpsc::Receiver<Piece>,
-) -> Result<BoxStream<'static, Piece>, VoiceError> {
-    let Some(first) = pieces.recv().await else {
-        return Err(VoiceError::failed(provider, "returned no audio", false));
-    };
-    let first = stream::iter([Ok(first?)]);
-    let rest = stream::unfold(pieces, |mut pieces| async move {
-        pieces.recv().await.map(|piece| (piece, pieces))
-    });
-    Ok(first.chain(rest).boxed())
-}
-
 /// Runs the work of a provider until a deadline.
 pub(crate) async fn in_time<T>(
     until: Instant,
@@ -325,25 +216,6 @@ pub(crate) async fn in_time<T>(
 ) -> Result<T, VoiceError> {
     let done = tokio::time::timeout_at(until, work).await;
     done.unwrap_or(Err(VoiceError::Timeout { provider }))
-}
-
-/// The error for a program that is not installed.
-pub(crate) fn not_found(setting: &'static str, name: &str) -> VoiceError {
-    let hint = format!("Install {name}, or set {setting} to its path.");
-    VoiceError::not_configured(setting, hint)
-}
-
-fn is_name(path: &Path) -> bool {
-    let mut components = path.components();
-    matches!(
-        (components.next(), components.next()),
-        (Some(Component::Normal(_)), None)
-    )
-}
-
-fn is_executable(file: &Path) -> bool {
-    file.metadata()
-        .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }
 
 #[cfg(test)]

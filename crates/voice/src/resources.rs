@@ -1,5 +1,7 @@
 //! Shared resources of the providers: the HTTP client, local programs and timeouts.
 
+mod refusal;
+
 use crate::VoiceError;
 use crate::cpu::CpuPermits;
 use crate::last_use::LastUses;
@@ -10,11 +12,11 @@ use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 use gatehouse_domain::Random;
 use gatehouse_outbound::{AddressSource, Outbound, OutboundError, read_capped, vendor_sentence};
+use refusal::refused;
 use reqwest::header::{HeaderName, HeaderValue};
-use reqwest::{RequestBuilder, Response, header};
+use reqwest::{RequestBuilder, Response};
 use secrecy::{ExposeSecret, SecretString};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
 use url::Url;
 
 /// The maximum size of a vendor's response: about an hour of speech.
@@ -23,8 +25,6 @@ pub(crate) const MAX_ANSWER_BYTES: usize = 128 << 20;
 pub(crate) const MAX_TEXT_ANSWER_BYTES: usize = 16 << 20;
 /// How much of a refusal is read.
 const MAX_REFUSAL_BYTES: usize = 64 << 10;
-/// The longest Retry-After accepted from a vendor.
-const MAX_RETRY_AFTER: Duration = Duration::from_hours(24);
 
 /// Shared resources of the providers.
 #[derive(Clone, Debug)]
@@ -210,48 +210,4 @@ fn cut(provider: &'static str, error: OutboundError) -> VoiceError {
         OutboundError::BadResponse => of_outbound(provider, OutboundError::Interrupted),
         error => of_outbound(provider, error),
     }
-}
-
-fn refused(provider: &'static str, response: &Response) -> VoiceError {
-    let status = response.status();
-    let reason = match status.as_u16() {
-        401 | 403 => "rejected the key",
-        402 => "requires payment",
-        404 => "did not find the voice, model or URL",
-        413 => "rejected the request as too large",
-        429 => "reported too many requests",
-        300..=399 => "responded with a redirect",
-        400..=499 => "refused the request",
-        _ => "failed",
-    };
-    VoiceError::Provider {
-        provider,
-        reason,
-        status: Some(status.as_u16()),
-        retryable: status.as_u16() == 429 || status.is_server_error(),
-        retry_after_seconds: retry_after(response),
-        said: None,
-    }
-}
-
-/// Parses Retry-After as seconds or as a date (RFC 9110, section 10.2.3).
-fn retry_after(response: &Response) -> Option<u64> {
-    let value = response
-        .headers()
-        .get(header::RETRY_AFTER)?
-        .to_str()
-        .ok()?
-        .trim();
-    let seconds = if let Ok(seconds) = value.parse::<u64>() {
-        seconds
-    } else {
-        let at = httpdate::parse_http_date(value).ok()?;
-        #[expect(
-            clippy::disallowed_methods,
-            reason = "a vendor's date refers to the wall clock"
-        )]
-        let now = SystemTime::now();
-        at.duration_since(now).ok()?.as_secs()
-    };
-    Some(seconds.clamp(1, MAX_RETRY_AFTER.as_secs()))
 }

@@ -1,122 +1,18 @@
 //! Connection slots: limits the connections in total and per client, and selects which one to evict when
 //! all slots are taken. A connection holds its slot, and so does a WebSocket upgraded from it.
 
+mod limits;
+mod taken;
+
 use gatehouse_domain::ClientKey;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+pub use limits::ConnectionLimits;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use taken::TakenSlots;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-
-/// Number of a client's oldest connections that are checked for an idle one.
-const LOOKED_AT: usize = 64;
-
-/// The limits for connections.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ConnectionLimits {
-    /// The maximum number of connections, including WebSockets.
-    pub total: usize,
-    /// The maximum per client: an IPv4 address or the /64 of an IPv6 address. Peers on this machine and
-    /// trusted proxies are exempt, because they carry the traffic of many clients.
-    pub per_client: usize,
-    /// How long a connection may have no active request.
-    pub idle: Duration,
-}
-
-impl Default for ConnectionLimits {
-    fn default() -> Self {
-        Self {
-            total: 16_384,
-            per_client: 1024,
-            idle: Duration::from_mins(2),
-        }
-    }
-}
-
-impl ConnectionLimits {
-    /// Adjusts the limits to the process's limit of open files and keeps some files in reserve.
-    pub fn for_open_files(files: u64) -> Self {
-        let usual = Self::default();
-        let files = usize::try_from(files).unwrap_or(usize::MAX);
-        let for_connections = files.saturating_sub((files / 4).min(512));
-        Self {
-            total: usual.total.min(for_connections.max(1)),
-            ..usual
-        }
-    }
-}
-
-#[derive(Default)]
-struct TakenSlots {
-    /// In order of arrival.
-    all: BTreeMap<u64, Arc<ConnectionState>>,
-    by_client: HashMap<ClientKey, usize>,
-    /// The connections that may be evicted, by client.
-    evictable: HashMap<ClientKey, BTreeSet<u64>>,
-    /// The same clients, ordered by their number of connections.
-    by_number: BTreeSet<(usize, ClientKey)>,
-    next: u64,
-}
-
-impl TakenSlots {
-    fn add_evictable(&mut self, client: ClientKey, number: u64) {
-        let held = self.evictable.entry(client).or_default();
-        self.by_number.remove(&(held.len(), client));
-        held.insert(number);
-        self.by_number.insert((held.len(), client));
-    }
-
-    fn remove_evictable(&mut self, client: ClientKey, number: u64) {
-        let Some(held) = self.evictable.get_mut(&client) else {
-            return;
-        };
-        let before = held.len();
-        if !held.remove(&number) {
-            return;
-        }
-        self.by_number.remove(&(before, client));
-        if held.is_empty() {
-            self.evictable.remove(&client);
-        } else {
-            self.by_number.insert((held.len(), client));
-        }
-    }
-
-    fn remove(&mut self, number: u64) -> Option<Arc<ConnectionState>> {
-        let connection = self.all.remove(&number)?;
-        self.remove_evictable(connection.client, number);
-        match self.by_client.get_mut(&connection.client) {
-            Some(held) if *held > 1 => *held -= 1,
-            _ => drop(self.by_client.remove(&connection.client)),
-        }
-        Some(connection)
-    }
-
-    /// Evicts an unauthenticated connection of this client: the oldest idle one, or the oldest one unless
-    /// `idle_only`. Returns `false` when there is none.
-    fn evict(&mut self, client: ClientKey, idle_only: bool) -> bool {
-        let Some(held) = self.evictable.get(&client) else {
-            return false;
-        };
-        let is_idle = |number: &&u64| {
-            self.all
-                .get(*number)
-                .is_some_and(|connection| connection.is_idle())
-        };
-        let idle = held.iter().take(LOOKED_AT).find(is_idle);
-        let oldest = held.first().filter(|_| !idle_only);
-        let Some(victim) = idle.or(oldest).copied() else {
-            return false;
-        };
-        match self.remove(victim) {
-            Some(connection) => connection.ended.cancel(),
-            None => return false,
-        }
-        true
-    }
-}
 
 /// The connection slots of a server. Cheap to clone.
 #[derive(Clone, Default)]

@@ -1,6 +1,7 @@
 //! Tests of the parent module.
 
 use super::*;
+use crate::budget_values::NewBudget;
 
 #[test]
 fn a_limit_in_tokens_at_and_past_its_bounds() {

@@ -1,7 +1,13 @@
 //! Tests of the parent module.
 
 use super::*;
+use crate::session::Source;
+use crate::taint::AskReason;
+use crate::taint::Effect;
+use gatehouse_domain::Timestamp;
+use gatehouse_domain::id::ApprovalId;
 use gatehouse_domain::{ErrorCode, Problem};
+use serde_json::Value;
 use serde_json::json;
 
 fn params(event: &AgentEvent) -> Value {

@@ -7,6 +7,7 @@ mod call;
 mod conclude;
 mod failure;
 mod fallback;
+mod finish;
 pub(crate) mod left_out;
 mod messages;
 mod offer;
@@ -16,40 +17,26 @@ mod repeats;
 mod reply;
 mod returned_files;
 mod running;
+mod set_up;
 mod speech;
 mod spending;
 mod summarise;
 
-use crate::agent::{Agent, DEFAULT_AGENT};
-use crate::context::{Conversation, Summary};
-use crate::event::{AgentEvent, Answered, Done};
 use crate::handle::{Inner, LAST_WORDS};
-use crate::message::{Failure, Role, ToolCallRecord};
-use crate::origin::MessageOrigin;
-use crate::policy::Permit;
-use crate::prompt::{self, Partner};
-use crate::send::{Origin, TurnReport};
-use crate::session::Source;
+use crate::message::ToolCallRecord;
 use crate::stop::Stop;
-use crate::taint::HasRead;
 
 use failure::TurnFailure;
 use futures_util::FutureExt;
-use gatehouse_domain::ErrorCode;
 use gatehouse_domain::id::SessionId;
 use gatehouse_domain::trace::{ActiveSpan, SpanKind};
 use gatehouse_models::Usage;
-use gatehouse_store::{ChatMessageRow, ChatSessionRow};
 use queued::Turn;
 use running::{Running, Setup, Spending};
-use std::collections::VecDeque;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
-
-/// How many messages are read. Older ones that no summary covers are left out.
-const MAX_MESSAGES: i64 = 2000;
 
 /// Runs the turns of a lane one after the other until none waits.
 pub(crate) async fn serve(inner: &Arc<Inner>, session: &SessionId) {
@@ -142,9 +129,6 @@ fn count(outcome: &'static str, duration_ms: u64) {
     metrics::histogram!("agent_turn_duration_seconds").record(duration_ms as f64 / 1000.0);
 }
 
-/// How much of an answer a notification can show.
-const ANSWER_CHARS: usize = 200;
-
 impl Running<'_> {
     fn begin_span(&self) -> ActiveSpan {
         let turn = &self.turn;
@@ -155,80 +139,6 @@ impl Running<'_> {
         span.set("gatehouse.session.id", turn.session.as_str());
         span.set("gatehouse.turn.origin", turn.origin.as_str());
         span
-    }
-
-    fn end_span(&self, mut span: ActiveSpan) {
-        span.set("gen_ai.usage.input_tokens", self.usage.input_tokens);
-        span.set("gen_ai.usage.output_tokens", self.usage.output_tokens);
-        span.set("gatehouse.turn.tool_calls", self.actions.len());
-    }
-
-    /// Notes why the turn ended early. The reason is stored unless the answer already is.
-    async fn fail(&mut self, failure: TurnFailure) {
-        self.stop = failure.stop(self.inner.stopping.is_cancelled());
-        let is_gone = matches!(failure, TurnFailure::SessionGone);
-        let mut problem = failure.into_problem();
-        if self.partial.is_some() && problem.code == ErrorCode::ProviderFailed {
-            problem.message.push_str(" The answer so far is kept.");
-        }
-        tracing::info!(turn = %self.turn.id, code = problem.code.name(), "a turn ended early");
-        if self.concluded.is_none() && !is_gone {
-            self.end_early(self.stop, &problem).await;
-        }
-        self.error = Some(problem);
-    }
-
-    /// Publishes the end of the turn, and sends the report to a waiting caller.
-    fn finish(
-        self,
-        report: Option<tokio::sync::oneshot::Sender<TurnReport>>,
-        cancelled: bool,
-        duration_ms: u64,
-    ) {
-        // A listener that queries the session after this event must not see it as running.
-        self.inner.lanes.end_running(&self.turn.session);
-        self.inner.publish(AgentEvent::Done(Arc::new(Done {
-            session: self.turn.session.clone(),
-            turn_id: self.turn.id.clone(),
-            usage: self.usage,
-            stop: self.stop,
-            error: self.error.clone().map(Failure),
-            answered: Some(Answered {
-                caller: self.turn.actor.name.clone(),
-                text: self.text.chars().take(ANSWER_CHARS).collect(),
-            }),
-        })));
-        let Some(report) = report else { return };
-        let ended = TurnReport {
-            session: self.turn.session,
-            session_key: self.turn.session_key,
-            turn_id: self.turn.id,
-            text: self.text,
-            stop: self.stop,
-            has_answer: self.concluded == Some(true),
-            audio: None,
-            audio_error: None,
-            usage: self.usage,
-            duration_ms,
-            actions: self.actions,
-            error: self.error,
-            cancelled,
-        };
-        // The waiting caller may have disconnected; the turn still counts.
-        match self.speaking {
-            None => drop(report.send(ended)),
-            Some(speaking) => {
-                // The caller waits for the audio; the lane does not.
-                self.inner.tasks.spawn(async move {
-                    let speech = speaking.await.unwrap_or_default();
-                    drop(report.send(TurnReport {
-                        audio: speech.audio,
-                        audio_error: speech.problem,
-                        ..ended
-                    }));
-                });
-            }
-        }
     }
 
     async fn answer(&mut self) -> Result<(), TurnFailure> {
@@ -257,127 +167,6 @@ impl Running<'_> {
             reply.stop = Stop::ToolLimit;
         }
         self.conclude(setup, reply).await
-    }
-
-    async fn set_up(&self) -> Result<Setup, TurnFailure> {
-        let (session, agent) = self.read_session().await?;
-        let turn = &self.turn;
-        let rows = self.read_rows(&session).await?;
-        let has_gap = rows.len() >= usize::try_from(MAX_MESSAGES).unwrap_or(usize::MAX);
-        let config = &agent.config;
-        let mut fallback = VecDeque::from(config.fallback.clone());
-        let model = self.choose_model(config, &mut fallback).await?;
-        let has_files = rows.iter().any(|row| row.attachments.is_some());
-        let learning = self.inner.models.learn_facts(&model, has_files);
-        turn.cancel
-            .run_until_cancelled(learning)
-            .await
-            .ok_or(TurnFailure::Stopped)?;
-        let mut files = self.inner.read_files(&rows).await?;
-        files.sees = self.inner.models.facts(&model).vision == Some(true);
-        let source = Source::of(&session.source);
-        let has_sender_text =
-            session.tainted && matches!(source, Source::Webhook | Source::Channel);
-        let summary = session.summary.map(|text| Summary {
-            text,
-            origin: MessageOrigin::of(&session.summary_origin),
-        });
-        Ok(Setup {
-            fallback,
-            permit: Permit::of(&turn.origin, has_sender_text, &config.tools),
-            read: HasRead {
-                strangers: session.tainted,
-                private: session.private,
-            },
-            has_sender_text,
-            is_of_channel: source == Source::Channel,
-            conversation: Conversation::new(summary, rows, turn.number, model.to_string(), has_gap)
-                .with_files(files),
-            agent,
-            model,
-        })
-    }
-
-    async fn read_session(&self) -> Result<(ChatSessionRow, Agent), TurnFailure> {
-        let (id, agent) = (self.turn.session.clone(), self.turn.agent.clone());
-        let read = self.inner.store.read(move |conn| {
-            Box::pin(async move {
-                let session = conn.find_chat_session(&id).await?;
-                let row = match conn.find_agent(&agent).await? {
-                    Some(row) => Some(row),
-                    None => conn.find_agent(DEFAULT_AGENT).await?,
-                };
-                Ok::<_, TurnFailure>((session, row.map(Agent::of).transpose()?))
-            })
-        });
-        match read.await? {
-            (Some(session), Some(agent)) => Ok((session, agent)),
-            (None, _) => Err(TurnFailure::SessionGone),
-            (_, None) => Err(TurnFailure::NoAgent),
-        }
-    }
-
-    async fn read_rows(
-        &self,
-        session: &ChatSessionRow,
-    ) -> Result<Vec<ChatMessageRow>, TurnFailure> {
-        // Another node may have run and summarized a later turn before this one.
-        let after = session.summary_turn.min(self.turn.number - 1);
-        let (id, turns) = (session.id.clone(), (after, self.turn.number));
-        let read = self.inner.store.read(move |conn| {
-            Box::pin(async move { conn.list_chat_context(&id, turns, MAX_MESSAGES).await })
-        });
-        let mut rows: Vec<ChatMessageRow> = read.await?;
-        // Leave out the messages of an earlier attempt of the same delivery.
-        rows.retain(|row| row.turn_no < self.turn.number || row.role == Role::User.as_str());
-        refused::leave_out(&mut rows, self.turn.number);
-        if rows.is_empty() {
-            return Err(TurnFailure::SessionGone);
-        }
-        Ok(rows)
-    }
-
-    /// `has_tools`: tools are offered. Earlier tool output is explained even when none are offered now.
-    fn system_prompt(&self, setup: &Setup, has_tools: bool) -> Option<String> {
-        let has_sender_text = self.turn.origin.is_from_sender() || setup.has_sender_text;
-        let rule = has_sender_text.then_some(if setup.is_of_channel {
-            prompt::GUEST_DATA
-        } else {
-            prompt::WEBHOOK_DATA
-        });
-        let hint = self.speaker().and_then(|speaker| speaker.hint());
-        let frame = self.frame(&setup.agent);
-        let added = [
-            setup.agent.config.system_prompt.as_deref(),
-            self.turn.system_suffix.as_deref(),
-            hint.as_deref(),
-            Some(&frame),
-        ];
-        prompt::system(
-            added,
-            rule,
-            has_tools || setup.conversation.has_tool_output(),
-            setup.conversation.has_files(),
-            setup.conversation.summary().is_some(),
-        )
-    }
-
-    /// The agent's name, the date, and who speaks. Has no time of day, so a provider can cache the prompt.
-    fn frame(&self, agent: &Agent) -> String {
-        let (now, settings) = (self.inner.clock.now(), self.inner.settings.load());
-        prompt::frame(
-            &agent.name,
-            &settings.zone.day(now),
-            &settings.zone.name(now),
-            match self.turn.origin {
-                Origin::Chat | Origin::Api => Partner::Caller(&self.turn.actor.name),
-                Origin::Webhook { .. } => Partner::Webhook(&self.turn.actor.name),
-                Origin::Channel { written_by, .. } => Partner::Person {
-                    channel: &self.turn.actor.name,
-                    is_owner: written_by == MessageOrigin::Owner,
-                },
-            },
-        )
     }
 
     fn add_usage(&mut self, usage: Usage) {

@@ -1,6 +1,7 @@
 //! Tests of the parent module.
 
 use super::*;
+use gatehouse_domain::Timestamp;
 
 #[test]
 fn an_estimate_replaces_only_a_report_without_tokens() {

@@ -2,24 +2,26 @@
 
 mod create;
 mod download;
+mod keys;
 mod restore;
 mod target;
 mod verify;
 
 use super::client::Client;
 use super::globals::Globals;
+use super::offline;
 use super::output::{Output, field, note, plain, rows};
-use super::{offline, prompt};
 use anyhow::{Context, Result};
-use gatehouse_backup::age::{Identity, Recipient};
+use gatehouse_backup::age::Identity;
 use gatehouse_backup::folder::{self, Entry};
 use gatehouse_backup::{Archive, Manifest, open};
 use gatehouse_config::Layers;
 use gatehouse_services::backup::{self, Checks, stored_settings};
+use keys::{KeyArgs, recipient};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{BufReader, Read};
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -45,17 +47,6 @@ pub enum Command {
         #[arg(long, value_name = "DIR")]
         to: Option<PathBuf>,
     },
-}
-
-/// How to decrypt a backup.
-#[derive(Debug, clap::Args)]
-pub struct KeyArgs {
-    /// File whose first line is the passphrase
-    #[arg(long, value_name = "FILE", conflicts_with = "identity")]
-    passphrase_file: Option<PathBuf>,
-    /// File with an age identity, AGE-SECRET-KEY-1…
-    #[arg(long, value_name = "FILE")]
-    identity: Option<PathBuf>,
 }
 
 /// Runs a `backup` command.
@@ -186,35 +177,6 @@ fn checked(backup: &Value) -> String {
         _ => "could not be checked",
     };
     format!("{result} ({})", field(checked, "at"))
-}
-
-impl KeyArgs {
-    fn identity(&self) -> Result<Option<Identity>> {
-        if let Some(path) = &self.identity {
-            let mut text = zeroize::Zeroizing::new(String::new());
-            File::open(path)
-                .and_then(|mut file| file.read_to_string(&mut text))
-                .with_context(|| format!("cannot read {}", path.display()))?;
-            return Ok(Some(Identity::parse(&text)?));
-        }
-        let Some(path) = &self.passphrase_file else {
-            return Ok(None);
-        };
-        let passphrase = prompt::password("Passphrase", Some(path))?;
-        Ok(Some(Identity::Passphrase(passphrase)))
-    }
-}
-
-/// Returns the recipient that can decrypt a new backup.
-fn recipient(text: Option<&str>, passphrase_file: Option<&Path>) -> Result<Option<Recipient>> {
-    if let Some(text) = text {
-        return Ok(Some(Recipient::parse(text)?));
-    }
-    let Some(path) = passphrase_file else {
-        return Ok(None);
-    };
-    let passphrase = prompt::password("Passphrase", Some(path))?;
-    Ok(Some(Recipient::Passphrase(passphrase)))
 }
 
 /// Opens a backup and reads its manifest.

@@ -1,11 +1,15 @@
 //! `channels`: outgoing messages, the inbox, and people who write to agents.
 
+mod fields;
+mod inbox;
+
 use super::client::{Client, ClientError};
 use super::globals::Globals;
 use super::output::{Output, field, line, rows};
-use super::{prompt, usage};
+use super::usage;
 use anyhow::Result;
-use secrecy::ExposeSecret;
+use fields::{ask_for_secrets, fields_of};
+use inbox::inbox;
 use serde_json::{Map, Value, json};
 use std::process::ExitCode;
 
@@ -194,29 +198,6 @@ async fn approve(client: &Client, out: &Output, code: &str, trusted: bool) -> Re
     })
 }
 
-async fn inbox(client: &Client, out: &Output, limit: u32) -> Result<()> {
-    let page = client.rpc("inbox.list", json!({ "limit": limit })).await?;
-    out.record(&page, || {
-        let messages = page.get("messages").and_then(Value::as_array);
-        let mut is_empty = true;
-        for message in messages.into_iter().flatten() {
-            is_empty = false;
-            line(format!(
-                "{}  {}",
-                field(message, "at"),
-                field(message, "source")
-            ));
-            let text = message.get("text").and_then(Value::as_str);
-            for part in text.unwrap_or_default().lines() {
-                line(format!("    {}", super::output::plain(part)));
-            }
-        }
-        if is_empty {
-            line("The inbox is empty.");
-        }
-    })
-}
-
 /// Adds to the refusal to delete a channel in use how it is deleted anyway.
 fn with_force(error: ClientError) -> ClientError {
     match error {
@@ -228,47 +209,6 @@ fn with_force(error: ClientError) -> ClientError {
         }
         other => other,
     }
-}
-
-fn fields_of(pairs: &[String]) -> Result<Map<String, Value>> {
-    let mut fields = Map::new();
-    for pair in pairs {
-        let (name, value) = pair
-            .split_once('=')
-            .ok_or_else(|| usage::wrong(format!("--field {pair}: expected NAME=VALUE")))?;
-        let value = if value.is_empty() {
-            Value::Null
-        } else {
-            json!(value)
-        };
-        fields.insert(name.to_owned(), value);
-    }
-    Ok(fields)
-}
-
-/// Prompts for required secrets that are missing. On the command line, other users of the machine could see
-/// them.
-async fn ask_for_secrets(
-    client: &Client,
-    kind: &str,
-    fields: &mut Map<String, Value>,
-) -> Result<()> {
-    let list = client.rpc("channels.types", json!({})).await?;
-    let types = list.get("types").and_then(Value::as_array);
-    let mut types = types.into_iter().flatten();
-    let Some(found) = types.find(|item| field(item, "type") == kind) else {
-        return Ok(());
-    };
-    let wanted = found.get("fields").and_then(Value::as_array);
-    for one in wanted.into_iter().flatten() {
-        let is = |name: &str| one.get(name) == Some(&Value::Bool(true));
-        let name = field(one, "name");
-        if is("secret") && is("required") && !fields.contains_key(&name) {
-            let secret = prompt::secret(&field(one, "label"))?;
-            fields.insert(name, json!(secret.expose_secret()));
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

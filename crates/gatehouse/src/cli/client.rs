@@ -2,24 +2,20 @@
 //! Follows no redirects, uses no proxy for loopback addresses, and trusts the self-signed certificate in this
 //! data directory.
 
+mod connection;
 mod error;
+mod files;
 
-use super::globals::{Globals, own_address};
+use super::globals::Globals;
 use super::{key_file, output};
-use anyhow::{Context, Result};
+use anyhow::Result;
+use connection::http_client;
+pub use connection::is_loopback;
 pub use error::{ClientError, Refusal};
 use gatehouse_config::Layers;
-use reqwest::{Certificate, Method, StatusCode, Url, header, redirect};
+use reqwest::{Method, StatusCode, Url, header};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
-use std::time::Duration;
-
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// Long, because rotating many records or a backup takes time.
-const TIMEOUT: Duration = Duration::from_hours(1);
-/// For transfers of files of any size.
-const DOWNLOAD_TIMEOUT: Duration = Duration::from_hours(24);
 
 /// A client for one server.
 pub struct Client {
@@ -146,55 +142,6 @@ impl Client {
         }
     }
 
-    /// Sends a file as the body of a `POST` request, and its name as the query parameter `name`.
-    pub async fn upload(
-        &self,
-        path: &str,
-        name: &str,
-        data: Vec<u8>,
-    ) -> Result<Value, ClientError> {
-        let request = self.request(Method::POST, path).query(&[("name", name)]);
-        let request = request.header(header::CONTENT_TYPE, "application/octet-stream");
-        Ok(self.answer_to(request.body(data)).await?.0)
-    }
-
-    /// Sends a `POST` request whose answer is a file of any size.
-    pub async fn download(
-        &self,
-        path: &str,
-        body: &Value,
-    ) -> Result<reqwest::Response, ClientError> {
-        let request = self.request(Method::POST, path).json(body);
-        let request = request.timeout(DOWNLOAD_TIMEOUT);
-        let response = request
-            .send()
-            .await
-            .map_err(|error| self.unreachable(error))?;
-        if response.status().is_success() {
-            return Ok(response);
-        }
-        match self.read_answer(response).await {
-            Err(error) => Err(error),
-            Ok(_) => Err(ClientError::Strange {
-                url: self.url.clone(),
-                status: StatusCode::OK,
-            }),
-        }
-    }
-
-    /// Returns the next bytes of a file; `None` at its end.
-    pub async fn next_bytes(
-        &self,
-        response: &mut reqwest::Response,
-    ) -> Result<Option<Vec<u8>>, ClientError> {
-        let read = response.chunk().await;
-        let read = read.map(|piece| piece.map(|bytes| bytes.to_vec()));
-        read.map_err(|source| ClientError::Incomplete {
-            url: self.url.clone(),
-            source: source.without_url(),
-        })
-    }
-
     async fn send(
         &self,
         method: Method,
@@ -252,44 +199,6 @@ impl Client {
             }),
         }
     }
-}
-
-/// Whether a URL names this machine.
-pub fn is_loopback(url: &Url) -> bool {
-    url.host_str().is_some_and(|host| {
-        let host = host.trim_matches(['[', ']']);
-        let address = host.parse::<std::net::IpAddr>();
-        host == "localhost" || address.is_ok_and(|address| address.is_loopback())
-    })
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a command reads one small file and blocks no other task"
-)]
-fn http_client(globals: &Globals, layers: &Layers, url: &Url) -> Result<reqwest::ClientBuilder> {
-    let data_dir = layers.data_dir();
-    let mut builder = reqwest::Client::builder()
-        .connect_timeout(CONNECT_TIMEOUT)
-        .timeout(TIMEOUT)
-        .redirect(redirect::Policy::none());
-    if is_loopback(url) {
-        builder = builder.no_proxy();
-    }
-    // The name of this server's own certificate, wherever it points.
-    if globals.given_url(layers)?.is_none()
-        && let Some(name) = url.domain()
-    {
-        let address = own_address(&layers.resolve(&BTreeMap::new())?.settings);
-        builder = builder.no_proxy().resolve(name, address);
-    }
-    if url.scheme() == "https"
-        && let Ok(pem) = std::fs::read(data_dir.join("self-signed-cert.pem"))
-    {
-        let ours = Certificate::from_pem(&pem).context("the self-signed certificate is damaged")?;
-        builder = builder.tls_certs_merge([ours]);
-    }
-    Ok(builder)
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use super::*;
 use gatehouse_sources::profile::find;
+use gatehouse_sources::profile_file::MAX_FILE_BYTES;
 use std::os::unix::fs::PermissionsExt as _;
 
 fn text(id: &str, name: &str) -> String {

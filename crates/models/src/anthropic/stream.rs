@@ -3,17 +3,18 @@
 //! Format: <https://platform.claude.com/docs/en/build-with-claude/streaming>. Unknown events and blocks are
 //! ignored, as its section "Other events" requires.
 
+mod blocks;
 mod frame;
 
 use super::thinking::{BlockCollector, OpenThinking};
 use crate::Limits;
 use crate::chat::{Chunk, StopReason, ToolCall, Usage};
-use crate::decoder::{Counter, Decoder, ReadError, finished, finished_last, read_document};
+use crate::decoder::{Counter, Decoder, ReadError, finished_last, read_document};
 use crate::progress::Arrived;
 use crate::refusal;
-use frame::{Block, BlockDelta, Frame, RawUsage, WholeResponse};
+use frame::{Frame, RawUsage, WholeResponse};
 use gatehouse_outbound::event_stream::Event;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 struct OpenCall {
     index: u64,
@@ -73,128 +74,6 @@ impl AnthropicDecoder {
             // The vendor counts thinking as output and does not report it separately.
             reasoning_tokens: 0,
         }
-    }
-
-    fn begin_block(
-        &mut self,
-        index: u64,
-        block: Block,
-        out: &mut Vec<Chunk>,
-    ) -> Result<(), ReadError> {
-        out.extend(self.without_input.take().map(finished));
-        match block {
-            Block::Text { text } => self.counter.text(&text, out),
-            Block::ToolUse { id, name, input } => {
-                if id.is_empty() || name.is_empty() {
-                    return Err(ReadError::Garbage);
-                }
-                self.counter.begin_call()?;
-                let mut call = ToolCall {
-                    id: String::new(),
-                    name: String::new(),
-                    arguments: String::new(),
-                };
-                self.counter.grow(&mut call, |call| &mut call.id, &id)?;
-                self.counter.grow(&mut call, |call| &mut call.name, &name)?;
-                let filled = |input: &Value| input.as_object().is_some_and(|map| !map.is_empty());
-                let whole_input = input.filter(filled).map(|input| input.to_string());
-                self.open.push(OpenCall {
-                    index,
-                    call,
-                    whole_input,
-                });
-                Ok(())
-            }
-            Block::Thinking {
-                thinking,
-                signature,
-            } => {
-                self.counter.reasoning(&thinking, out)?;
-                self.thinking = Some(OpenThinking {
-                    index,
-                    text: thinking,
-                    signature,
-                });
-                Ok(())
-            }
-            Block::RedactedThinking { data } => {
-                self.counter.hidden(data.len())?;
-                let block = json!({ "type": "redacted_thinking", "data": data });
-                self.push_block(&block);
-                Ok(())
-            }
-            Block::Unknown => Ok(()),
-        }
-    }
-
-    fn block_delta(
-        &mut self,
-        index: u64,
-        delta: BlockDelta,
-        out: &mut Vec<Chunk>,
-    ) -> Result<(), ReadError> {
-        match delta {
-            BlockDelta::TextDelta { text } => self.counter.text(&text, out),
-            BlockDelta::InputJsonDelta { partial_json } => {
-                let open = self.open.iter_mut().find(|open| open.index == index);
-                // Without a call, it belongs to an unknown block, such as a server-side tool.
-                open.map_or(Ok(()), |open| {
-                    self.counter
-                        .grow(&mut open.call, |call| &mut call.arguments, &partial_json)
-                })
-            }
-            BlockDelta::ThinkingDelta { thinking } => {
-                self.counter.reasoning(&thinking, out)?;
-                if let Some(open) = self.thinking.as_mut().filter(|open| open.index == index) {
-                    open.text.push_str(&thinking);
-                }
-                Ok(())
-            }
-            BlockDelta::SignatureDelta { signature } => {
-                self.counter.hidden(signature.len())?;
-                if let Some(open) = self.thinking.as_mut().filter(|open| open.index == index) {
-                    open.signature.push_str(&signature);
-                }
-                Ok(())
-            }
-            BlockDelta::Unknown => Ok(()),
-        }
-    }
-
-    fn push_block(&mut self, block: &Value) {
-        let (after_text, calls) = self.counter.place();
-        self.blocks.push(block, after_text, calls);
-    }
-
-    fn end_block(&mut self, index: u64, out: &mut Vec<Chunk>) -> Result<(), ReadError> {
-        if let Some(open) = self.thinking.take_if(|open| open.index == index) {
-            let OpenThinking {
-                text, signature, ..
-            } = open;
-            self.push_block(
-                &json!({ "type": "thinking", "thinking": text, "signature": signature }),
-            );
-            return Ok(());
-        }
-        let Some(at) = self.open.iter().position(|open| open.index == index) else {
-            return Ok(());
-        };
-        let OpenCall {
-            mut call,
-            whole_input,
-            ..
-        } = self.open.remove(at);
-        if let Some(input) = whole_input.filter(|_| call.arguments.is_empty()) {
-            self.counter
-                .grow(&mut call, |call| &mut call.arguments, &input)?;
-        }
-        out.extend(self.without_input.take().map(finished));
-        if call.arguments.trim().is_empty() {
-            self.without_input = Some(call);
-        } else {
-            out.push(finished(call));
-        }
-        Ok(())
     }
 
     fn finish(&mut self, out: &mut Vec<Chunk>) -> Result<bool, ReadError> {

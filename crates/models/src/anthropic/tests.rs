@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::ChatRequest;
+use crate::chat::{ChatMessage, ToolCall, ToolSpec};
 
 #[test]
 fn old_models_answer_less() {

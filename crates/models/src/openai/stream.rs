@@ -3,6 +3,7 @@
 //! Format: <https://platform.openai.com/docs/api-reference/chat-streaming>. Comments mark where compatible
 //! servers differ.
 
+mod calls;
 mod frame;
 
 use super::state::StateCollector;
@@ -11,7 +12,7 @@ use crate::chat::{Chunk, StopReason, ToolCall, Usage};
 use crate::decoder::{Counter, Decoder, ReadError, finished, finished_last, read_document};
 use crate::progress::Arrived;
 use crate::refusal;
-use frame::{CallDelta, Choice, Content, Delta, Frame};
+use frame::{Choice, Content, Delta, Frame};
 use gatehouse_outbound::event_stream::Event;
 use serde_json::Value;
 
@@ -119,68 +120,6 @@ impl OpenaiDecoder {
         let mut choices = frame.choices.unwrap_or_default();
         choices.retain(|choice| choice.index.unwrap_or(0) == 0);
         Ok(choices)
-    }
-
-    fn call(&mut self, delta: CallDelta) -> Result<(), ReadError> {
-        let id = delta.id.unwrap_or_default();
-        let function = delta.function;
-        let (name, arguments) = function.map_or((None, None), |f| (f.name, f.arguments));
-        let name = name.unwrap_or_default();
-        let at = self.find_or_begin(delta.index, &id, &name)?;
-        let Some(OpenCall { call, .. }) = self.calls.get_mut(at) else {
-            return Err(ReadError::Garbage);
-        };
-        if let Some(extra) = delta.extra_content {
-            self.counter.hidden(extra.to_string().len())?;
-            self.state.call(at, extra);
-        }
-        // Both are sent once. Servers that repeat them send the same values.
-        if call.id.is_empty() {
-            self.counter.grow(call, |call| &mut call.id, &id)?;
-        }
-        if call.name.is_empty() {
-            self.counter.grow(call, |call| &mut call.name, &name)?;
-        }
-        let arguments = match arguments {
-            None | Some(Value::Null) => String::new(),
-            Some(Value::String(text)) => text,
-            Some(other) => other.to_string(),
-        };
-        self.counter
-            .grow(call, |call| &mut call.arguments, &arguments)
-    }
-
-    /// Finds the call that a delta continues. Some servers number all calls 0, or none; there, a new ID
-    /// together with a name starts another call.
-    fn find_or_begin(
-        &mut self,
-        index: Option<u64>,
-        id: &str,
-        name: &str,
-    ) -> Result<usize, ReadError> {
-        let last = self.calls.last().map_or(0, |open| open.index);
-        let known = |open: &OpenCall| match index {
-            Some(index) => open.index == index,
-            None => open.index == last && (id.is_empty() || open.call.id == id),
-        };
-        let is_another = |open: &OpenCall| {
-            !id.is_empty() && !name.is_empty() && !open.call.id.is_empty() && open.call.id != id
-        };
-        if let Some(at) = self.calls.iter().rposition(known)
-            && self.calls.get(at).is_some_and(|open| !is_another(open))
-        {
-            return Ok(at);
-        }
-        let number = self.counter.begin_call()?;
-        self.calls.push(OpenCall {
-            index: index.unwrap_or(number as u64),
-            call: ToolCall {
-                id: String::new(),
-                name: String::new(),
-                arguments: String::new(),
-            },
-        });
-        Ok(number)
     }
 
     fn finish(&mut self, out: &mut Vec<Chunk>) -> Result<bool, ReadError> {

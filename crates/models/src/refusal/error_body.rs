@@ -7,80 +7,11 @@
 //! <https://ai.google.dev/gemini-api/docs/thought-signatures>, llama.cpp's `tools/server/README.md`, Ollama's
 //! `server/routes.go`, vLLM's `vllm/entrypoints/openai`.
 
+mod phrases;
+
 use super::Reason;
+use phrases::{CONTEXT_CODES, CONTEXT_PHRASES, NO_TOOLS, SCHEMA, STATE, UNKNOWN_FIELD};
 use serde_json::Value;
-
-/// Codes for a conversation that is too long: `OpenAI` and Groq use `code`, llama.cpp `type`.
-const CONTEXT_CODES: &[&str] = &["context_length_exceeded", "exceed_context_size_error"];
-
-/// Anthropic ("prompt is too long: … tokens", "input length and `max_tokens` exceed context limit"), vLLM
-/// ("This model's maximum context length is …"), older llama.cpp ("exceeds the available context size"),
-/// Gemini ("The input token count … exceeds the maximum number of tokens allowed"), Ollama, LM Studio,
-/// Mistral.
-const CONTEXT_PHRASES: &[&str] = &[
-    "prompt is too long",
-    "input is too long",
-    "context length",
-    "context window",
-    "context limit",
-    "context size",
-    "maximum context",
-    "too many tokens",
-    "exceeds the maximum number of tokens",
-    "reduce the length of the messages",
-];
-
-/// Ollama ("… does not support tools"), `OpenAI` ("Unsupported parameter: 'tools' is not supported with this
-/// model."), `OpenRouter` ("No endpoints found that support tool use."), Groq ("`tool calling` is not
-/// supported with this model"), `DeepSeek` ("does not support Function Calling"), Mistral ("Function calling
-/// is not enabled for this model"), vLLM ("\"auto\" tool choice requires --enable-auto-tool-choice …"),
-/// llama.cpp ("tools param requires --jinja flag").
-const NO_TOOLS: &[&str] = &[
-    "does not support tool",
-    "'tools' is not supported",
-    "support tool use",
-    "tool calling` is not supported",
-    "tool calling is not supported",
-    "does not support function",
-    "function calling is not enabled",
-    "function calling is not supported",
-    "enable-auto-tool-choice",
-    "tools param requires",
-];
-
-/// `OpenAI` ("Invalid schema for function …"), Anthropic ("… `input_schema` …"), Gemini
-/// ("`function_declarations`[0].parameters …").
-const SCHEMA: &[&str] = &[
-    "invalid schema for function",
-    "input_schema",
-    "function_declarations",
-    "functiondeclaration",
-    "json schema is invalid",
-];
-
-/// Gemini ("Function call is missing a `thought_signature`"), `DeepSeek` ("The `reasoning_content` in the
-/// thinking mode must be passed back"), Anthropic ("Invalid `signature` in `thinking` block", "Expected
-/// `thinking` or `redacted_thinking`").
-const STATE: &[&str] = &[
-    "thought_signature",
-    "thought signature",
-    "reasoning_content",
-    "reasoning_details",
-    "in `thinking` block",
-    "expected `thinking`",
-    "`redacted_thinking`",
-];
-
-/// Phrases for a field that a server does not support: pydantic ("Extra inputs are not permitted"), serde, Groq
-/// ("property '…' is unsupported").
-const UNKNOWN_FIELD: &[&str] = &[
-    "extra inputs",
-    "extra_forbidden",
-    "not permitted",
-    "unknown field",
-    "unrecognized",
-    "unsupported",
-];
 
 /// The machine-readable codes of an error, and its message in lower case.
 #[derive(Default)]

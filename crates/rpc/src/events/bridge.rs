@@ -1,22 +1,25 @@
 //! Forwards the crates' own notifications to the event bus until shutdown. Each crate has its own channel and is
 //! independent of the bus.
 
+mod vault;
+#[cfg(feature = "voice")]
+mod voice;
+
 use super::{
-    AUTH_CHANGED, AuthChangedParams, EventBus, Records, VAULT_PROGRESS, VAULT_STATUS,
-    VaultProgressParams, VaultStatusParams, deliveries, kinds, relay, vault_shares,
+    AUTH_CHANGED, AuthChangedParams, EventBus, Records, deliveries, kinds, relay, vault_shares,
 };
 use crate::dispatch::Rpc;
 use gatehouse_domain::{ErrorCode, Scope};
-use gatehouse_secrets::Progress;
-use gatehouse_services::{Services, VaultStatus};
-#[cfg(feature = "voice")]
-use gatehouse_voice::{SttStatus, TtsStatus};
+use gatehouse_services::Services;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use vault::{vault_progress, vault_status};
+#[cfg(feature = "voice")]
+use voice::follow_voice;
 
 /// The delay before another attempt to read settings.
 const AGAIN: Duration = Duration::from_secs(1);
@@ -73,34 +76,6 @@ pub async fn bridge(rpc: &Rpc, shutdown: &CancellationToken, tasks: &TaskTracker
     });
 }
 
-async fn vault_status(services: Arc<Services>, bus: EventBus) {
-    let mut status = services.secrets.subscribe_status();
-    while status.changed().await.is_ok() {
-        let status = VaultStatus::from(*status.borrow_and_update());
-        bus.publish_kind(&VAULT_STATUS, &VaultStatusParams { status });
-    }
-}
-
-async fn vault_progress(services: Arc<Services>, bus: EventBus) {
-    let mut progress = services.secrets.progress();
-    while progress.changed().await.is_ok() {
-        let now = progress.borrow_and_update().clone();
-        if let Some(Progress {
-            operation,
-            done,
-            total,
-        }) = now
-        {
-            let params = VaultProgressParams {
-                operation,
-                done,
-                total,
-            };
-            bus.publish_kind(&VAULT_PROGRESS, &params);
-        }
-    }
-}
-
 async fn follow_settings(services: Arc<Services>, bus: EventBus) {
     let mut settings = services.auth.settings_changed();
     while settings.changed().await.is_ok() {
@@ -144,46 +119,6 @@ async fn follow_provider_keys(services: Arc<Services>, mut feed: Receiver<Arc<st
             Err(RecvError::Closed) => return,
         }
     }
-}
-
-/// Reports the voice providers when they differ from the last report: after settings were applied, the
-/// vault was opened or sealed, or a key was added or removed.
-#[cfg(feature = "voice")]
-async fn follow_voice(services: Arc<Services>, bus: EventBus) -> impl Future<Output = ()> {
-    // Subscribes now, not at the future's first poll.
-    let mut applied = services.config.applied();
-    let mut vault = services.secrets.subscribe_status();
-    let mut keys = services.secrets.subscribe_provider_keys();
-    let mut reported = voice_statuses(&services).await;
-    async move {
-        loop {
-            let changed = tokio::select! {
-                changed = applied.changed() => changed,
-                changed = vault.changed() => changed,
-                changed = keys.changed() => changed,
-            };
-            if changed.is_err() {
-                return;
-            }
-            let now = voice_statuses(&services).await;
-            if now != reported {
-                reported = now.clone();
-                let params = kinds::VoiceSettingsParams {
-                    tts: now.0,
-                    stt: now.1,
-                };
-                bus.publish_kind(&kinds::VOICE_SETTINGS, &params);
-            }
-        }
-    }
-}
-
-#[cfg(feature = "voice")]
-async fn voice_statuses(services: &Services) -> (TtsStatus, SttStatus) {
-    (
-        services.voice.tts_status().await,
-        services.voice.stt_status().await,
-    )
 }
 
 /// Reloads the webhooks after another node changed some.

@@ -1,15 +1,17 @@
 //! `channels.*`: accounts that send messages. Secrets are accepted but never returned.
 
+mod params;
+
 use super::page::{PageParams, by_name};
 use crate::method_entry::{Audit, Call, DONE, Done, Method, NoParams, method};
 use gatehouse_agents::AgentsError;
 use gatehouse_channels::{Account, AccountChange, ChannelType, ChannelsError, NewAccount};
-use gatehouse_domain::{Problem, Scope, input};
+use gatehouse_domain::{Problem, Scope};
 use gatehouse_services::to_problem;
+pub use params::{CreateParams, DeleteParams, SendParams, TestParams, UpdateParams};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Map, Value};
-use std::fmt;
 
 pub const LIST: Method = method!(
     "channels.list",
@@ -89,87 +91,6 @@ pub struct ListResult {
 pub struct TypesResult {
     /// The available types.
     pub types: Vec<ChannelType>,
-}
-
-/// Params of `channels.create`.
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct CreateParams {
-    /// The type of channel, such as `telegram`.
-    #[serde(rename = "type")]
-    kind: String,
-    /// The display name.
-    label: String,
-    /// The fields that `channels.types` lists for the type.
-    fields: Map<String, Value>,
-    /// The ID; derived from the type by default.
-    id: Option<String>,
-    /// Whether the channel may send messages; true by default.
-    enabled: Option<bool>,
-}
-
-/// Params of `channels.update`.
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct UpdateParams {
-    /// The channel's ID.
-    id: String,
-    /// The display name.
-    label: Option<String>,
-    /// The fields to change. A masked secret stays unchanged.
-    fields: Option<Map<String, Value>>,
-    /// Whether the channel may send messages.
-    enabled: Option<bool>,
-}
-
-/// Params of `channels.delete`.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct DeleteParams {
-    /// The channel's ID.
-    id: String,
-    /// Delete the channel even if deliveries wait for it or webhooks name it. Those deliveries fail.
-    #[serde(default, deserialize_with = "input::or_default")]
-    force: bool,
-}
-
-/// Params of `channels.test`.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct TestParams {
-    /// The channel's ID.
-    id: String,
-    /// The message to send; a standard sentence by default.
-    text: Option<String>,
-}
-
-/// Params of `channels.send`.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct SendParams {
-    /// The type of a channel, or `type:id` of one channel: `inbox`, `slack:team`.
-    target: String,
-    /// The text, at most 64 KiB.
-    text: String,
-}
-
-/// Omits the fields, which may contain secrets.
-impl fmt::Debug for CreateParams {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CreateParams")
-            .field("kind", &self.kind)
-            .field("id", &self.id)
-            .finish_non_exhaustive()
-    }
-}
-
-/// Omits the fields, which may contain secrets.
-impl fmt::Debug for UpdateParams {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("UpdateParams")
-            .field("id", &self.id)
-            .finish_non_exhaustive()
-    }
 }
 
 /// Whether the caller may name an address that Gatehouse calls. Requires `operator.admin` and a recent

@@ -1,25 +1,18 @@
 //! The methods `webhooks.deliveries`, `webhooks.deliveries.*` and `webhooks.delivery.*`: the deliveries that
 //! webhooks received.
 
-use super::page;
+mod list;
+mod replay;
+
 use super::webhooks::IdParams;
 use crate::method_entry::{Audit, Call, Method, NoParams, method};
-use gatehouse_domain::{DeliveryStatus, Problem, Scope, Timestamp, input};
+use gatehouse_domain::{Problem, Scope, input};
 use gatehouse_services::to_problem;
-use gatehouse_webhooks::{
-    Delivery, DeliveryPage, DeliveryQuery, DeliveryRequest, Edit, Forwarding, ReplayQuery,
-    Replayed, StoredPayload,
-};
+use gatehouse_webhooks::{Delivery, DeliveryRequest, Forwarding, StoredPayload};
+pub use list::{DELIVERIES, DeliveriesParams};
+pub use replay::{DELIVERIES_REPLAY, DELIVERY_REPLAY, ReplayOneParams, ReplayParams};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-pub const DELIVERIES: Method = method!(
-    "webhooks.deliveries",
-    "Lists deliveries, newest first.",
-    Some(Scope::Read),
-    deliveries(DeliveriesParams) -> DeliveryPage,
-    errors: [NotFound]
-);
 
 pub const DELIVERY_GET: Method = method!(
     "webhooks.delivery.get",
@@ -35,34 +28,6 @@ pub const DELIVERY_PAYLOAD: Method = method!(
     Some(Scope::Read),
     delivery_payload(IdParams) -> StoredPayload,
     errors: [NotFound]
-);
-
-pub const DELIVERY_REPLAY: Method = method!(
-    "webhooks.delivery.replay",
-    "Runs a delivery again, as a new one; with another payload, or for another agent or channel, it is marked \
-     as `edited`.",
-    Some(Scope::Write),
-    delivery_replay(ReplayOneParams) -> Delivery,
-    long_params: true,
-    errors: [NotFound],
-    audit: Audit::row(
-        "delivery.replayed",
-        &["id", "agent", "deliver_to"],
-        &["id", "webhook_id", "edited"]
-    )
-);
-
-pub const DELIVERIES_REPLAY: Method = method!(
-    "webhooks.deliveries.replay",
-    "Runs finished deliveries again, oldest first, each as a new one; or only counts them.",
-    Some(Scope::Write),
-    deliveries_replay(ReplayParams) -> Replayed,
-    errors: [NotFound],
-    audit: Audit::row(
-        "deliveries.replayed",
-        &["id", "status", "event", "since", "until", "limit", "dry_run"],
-        &["matched", "replayed"]
-    )
 );
 
 pub const DELIVERY_CANCEL: Method = method!(
@@ -129,108 +94,6 @@ pub struct Released {
     released: u64,
 }
 
-/// Parameters of `webhooks.delivery.replay`.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ReplayOneParams {
-    /// The delivery's ID.
-    id: String,
-    /// JSON that replaces the payload, at most as long as the webhook allows. Not for a schedule.
-    payload: Option<String>,
-    /// The agent that works on it instead of the webhook's target.
-    agent: Option<String>,
-    /// The channel, as `type` or `type:account`, that the agent's answer goes to. Without `agent`, the payload
-    /// itself goes there.
-    deliver_to: Option<String>,
-}
-
-/// Parameters of `webhooks.deliveries.replay`.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ReplayParams {
-    /// Only deliveries of this webhook.
-    id: Option<String>,
-    /// `completed` or `failed`; both if absent.
-    status: Option<DeliveryStatus>,
-    /// Only deliveries with this event type; with `*` at the end, all types that start with the text before
-    /// it, such as `issues.*`.
-    event: Option<String>,
-    /// Only deliveries received at this time or later.
-    since: Option<Timestamp>,
-    /// Only deliveries received before this time.
-    until: Option<Timestamp>,
-    /// Maximum number of deliveries, oldest first.
-    #[schemars(range(min = 1, max = 10_000))]
-    limit: i64,
-    /// Only count the deliveries.
-    #[serde(default, alias = "dryRun", deserialize_with = "input::or_default")]
-    dry_run: bool,
-}
-
-/// Parameters of `webhooks.deliveries`.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct DeliveriesParams {
-    /// Only deliveries of this webhook.
-    id: Option<String>,
-    /// Only deliveries with this status.
-    status: Option<DeliveryStatus>,
-    /// Only deliveries with one of these statuses.
-    statuses: Option<Vec<DeliveryStatus>>,
-    /// Only deliveries with this event type; with `*` at the end, all types that start with the text before
-    /// it, such as `issues.*`.
-    event: Option<String>,
-    /// Only deliveries whose event type, entity, summary, outcome, error or preview contains this text.
-    q: Option<String>,
-    /// Only deliveries received at this time or later.
-    from: Option<Timestamp>,
-    /// Only deliveries received before this time.
-    until: Option<Timestamp>,
-    /// Only deliveries of a restored backup that wait for `webhooks.deliveries.release`.
-    #[serde(default, deserialize_with = "input::or_default")]
-    to_release: bool,
-    /// Maximum number of deliveries; 50 if absent.
-    #[schemars(range(min = 1, max = 500))]
-    limit: Option<i64>,
-    /// `next_cursor` of the previous page.
-    cursor: Option<String>,
-}
-
-async fn deliveries(call: Call, params: DeliveriesParams) -> Result<DeliveryPage, Problem> {
-    let DeliveriesParams {
-        id,
-        status,
-        statuses,
-        event,
-        q,
-        from,
-        until,
-        to_release,
-        limit,
-        cursor,
-    } = params;
-    let query = DeliveryQuery {
-        webhook: id,
-        statuses: statuses
-            .unwrap_or_default()
-            .into_iter()
-            .chain(status)
-            .collect(),
-        event,
-        text: q,
-        from,
-        until,
-        to_release,
-        limit: page::rows(limit)?,
-        cursor,
-    };
-    call.services
-        .webhooks
-        .deliveries(query)
-        .await
-        .map_err(to_problem)
-}
-
 async fn delivery_get(call: Call, params: IdParams) -> Result<Delivery, Problem> {
     call.services
         .webhooks
@@ -243,49 +106,6 @@ async fn delivery_payload(call: Call, params: IdParams) -> Result<StoredPayload,
     call.services
         .webhooks
         .payload(&params.id)
-        .await
-        .map_err(to_problem)
-}
-
-async fn delivery_replay(call: Call, params: ReplayOneParams) -> Result<Delivery, Problem> {
-    let ReplayOneParams {
-        id,
-        payload,
-        agent,
-        deliver_to,
-    } = params;
-    let edit = Edit {
-        payload,
-        agent,
-        deliver_to,
-    };
-    let replayed = call.services.webhooks.replay_edited(&id, &edit).await;
-    replayed.map_err(to_problem)
-}
-
-async fn deliveries_replay(call: Call, params: ReplayParams) -> Result<Replayed, Problem> {
-    let ReplayParams {
-        id,
-        status,
-        event,
-        since,
-        until,
-        limit,
-        dry_run,
-    } = params;
-    let query = ReplayQuery {
-        webhook: id,
-        status,
-        event,
-        since,
-        until,
-        // Values out of bounds are rejected there.
-        limit: u32::try_from(limit).unwrap_or(0),
-        dry_run,
-    };
-    call.services
-        .webhooks
-        .replay_many(query)
         .await
         .map_err(to_problem)
 }

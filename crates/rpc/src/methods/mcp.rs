@@ -3,21 +3,22 @@
 
 mod oauth;
 mod offers;
+mod params;
 mod shown;
 
 use super::config::{change, change_fields};
 use super::page::{PageParams, by_name};
 use crate::method_entry::{Audit, Call, DONE, Done, Method, method};
+pub use params::{ApproveParams, CreateParams, NameParams, UpdateParams};
 
-use gatehouse_domain::input::nullable;
 use gatehouse_domain::{ErrorCode, Problem, Scope};
 use gatehouse_services::to_problem;
 use gatehouse_tools::McpStatus;
 pub use oauth::{AUTHORIZE, DISCONNECT};
 pub use offers::{PROMPT, PROMPTS, RESOURCES};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde::Serialize;
+use serde_json::Value;
 use shown::{McpServer, is_fixed, shown, shown_with};
 
 pub const LIST: Method = method!(
@@ -92,78 +93,6 @@ pub struct ListResult {
     /// The cursor of the next page; absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
-}
-
-/// Params of `mcp.create`: a `command` with `args` and `env`, or a `url`.
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct CreateParams {
-    /// The name of the new server: 1 to 64 letters, digits, `.`, `_` and `-`.
-    name: String,
-    /// A program that speaks MCP over standard input and output. It runs without a shell.
-    command: Option<String>,
-    /// The program's arguments, one per element. They are not returned.
-    args: Option<Vec<String>>,
-    /// The program's variables: texts, or `{"vault": "KEY"}`.
-    env: Option<Map<String, Value>>,
-    /// The URL of a server that speaks MCP over streamable HTTP.
-    url: Option<String>,
-    /// Additional headers for the URL. Their values may name secrets: `{{secret:NAME}}`.
-    headers: Option<Map<String, Value>>,
-}
-
-/// Params of `mcp.update`. `null` clears a field; an absent field stays as it is. A `url` replaces the program,
-/// and a `command` replaces the URL.
-#[expect(
-    clippy::option_option,
-    reason = "absent, null and a value have different meanings"
-)]
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct UpdateParams {
-    /// The name of the server, as in `mcp.list`. A server cannot be renamed.
-    name: String,
-    /// A program that speaks MCP over standard input and output. It runs without a shell.
-    #[serde(default, deserialize_with = "nullable")]
-    #[schemars(with = "Option<String>")]
-    command: Option<Option<Value>>,
-    /// The program's arguments, one per element; they replace all earlier ones. They are not returned.
-    #[serde(default, deserialize_with = "nullable")]
-    #[schemars(with = "Option<Vec<String>>")]
-    args: Option<Option<Value>>,
-    /// The program's variables: texts, or `{"vault": "KEY"}`.
-    #[serde(default, deserialize_with = "nullable")]
-    #[schemars(with = "Option<Map<String, Value>>")]
-    env: Option<Option<Value>>,
-    /// The URL of a server that speaks MCP over streamable HTTP.
-    #[serde(default, deserialize_with = "nullable")]
-    #[schemars(with = "Option<String>")]
-    url: Option<Option<Value>>,
-    /// Additional headers for the URL. Their values may name secrets: `{{secret:NAME}}`. A URL of another origin
-    /// clears them.
-    #[serde(default, deserialize_with = "nullable")]
-    #[schemars(with = "Option<Map<String, Value>>")]
-    headers: Option<Option<Value>>,
-}
-
-/// Params that name a server.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct NameParams {
-    /// The name of the server, as in `mcp.list`.
-    name: String,
-}
-
-/// Params of `mcp.approve`.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ApproveParams {
-    /// The name of the server, as in `mcp.list`.
-    name: String,
-    /// The tools to approve, by either name; all by default.
-    tools: Option<Vec<String>>,
-    /// `digest` of `mcp.list`: the call is refused if the server's tools have changed since.
-    digest: Option<String>,
 }
 
 fn key(name: &str, last: &str) -> String {

@@ -1,21 +1,19 @@
 //! `sessions.*`: conversations with agents. Callers name a session by its ID or its key.
 
-use super::page::{rows, searched};
+mod branch;
+mod list;
+mod share;
+
 use crate::method_entry::{Audit, Call, DONE, Done, Method, NoParams, method};
-use gatehouse_agents::{Session, SessionChanges, SessionPage, SessionQuery, TagCount};
-use gatehouse_auth::AuthIdentity;
-use gatehouse_domain::{Problem, Scope, Timestamp};
-use gatehouse_services::session_access::{may_read_messages, visible};
+pub use branch::{BRANCH, BranchParams};
+use gatehouse_agents::{Session, SessionChanges, TagCount};
+use gatehouse_domain::{Problem, Scope};
+use gatehouse_services::session_access::visible;
 use gatehouse_services::to_problem;
+pub use list::{LIST, ListParams, ListResult, StartedBy, page};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-pub const LIST: Method = method!(
-    "sessions.list",
-    "Lists the sessions, most recently active first.",
-    Some(Scope::Read),
-    list(ListParams) -> ListResult
-);
+pub use share::{SHARE, Shared, UNSHARE};
 
 pub const GET: Method = method!(
     "sessions.get",
@@ -30,15 +28,6 @@ pub const CREATE: Method = method!(
     "Creates an empty session.",
     Some(Scope::Write),
     create(CreateParams) -> Session,
-    audit: Audit::Unrecorded("conversation")
-);
-
-pub const BRANCH: Method = method!(
-    "sessions.branch",
-    "Copies the messages up to and including a turn into a new session, which continues from there.",
-    Some(Scope::Write),
-    branch(BranchParams) -> Session,
-    errors: [NotFound, Conflict],
     audit: Audit::Unrecorded("conversation")
 );
 
@@ -85,85 +74,6 @@ pub const DELETE: Method = method!(
     errors: [NotFound],
     audit: Audit::row("session.deleted", &["id", "key"], &[])
 );
-
-pub const SHARE: Method = method!(
-    "sessions.share",
-    "Lets everyone with the link read the messages so far. Sharing again keeps the link and adds \
-     the messages since then.",
-    Some(Scope::Write),
-    share(NameParams) -> Shared,
-    errors: [NotFound],
-    audit: Audit::Transaction("session.shared")
-);
-
-pub const UNSHARE: Method = method!(
-    "sessions.unshare",
-    "Revokes the link permanently.",
-    Some(Scope::Write),
-    unshare(NameParams) -> Done,
-    errors: [NotFound],
-    audit: Audit::Transaction("session.unshared")
-);
-
-/// Who started a session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum StartedBy {
-    /// A person, on the page, through the API or in a channel.
-    People,
-    Webhooks,
-}
-
-/// Params of `sessions.list`.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ListParams {
-    /// Return only sessions whose label, key, ID, tags or messages contain this text of at most 200 characters. Results
-    /// of tools are not searched, nor are messages for a credential whose `only` does not permit reading them.
-    #[schemars(length(max = 200))]
-    pub q: Option<String>,
-    /// `webhooks`: only sessions that a webhook started; `people`: only the others.
-    pub of: Option<StartedBy>,
-    /// Return only pinned sessions, or only the others.
-    pub pinned: Option<bool>,
-    /// Return only archived sessions, or only the others.
-    pub archived: Option<bool>,
-    /// Return only sessions that anyone with the link can read, or only the others.
-    pub shared: Option<bool>,
-    /// Return only sessions with this tag. The case of letters does not matter.
-    pub tag: Option<String>,
-    /// Return only sessions whose last message was added at this time or later.
-    pub from: Option<Timestamp>,
-    /// Return only sessions whose last message was added before this time.
-    pub until: Option<Timestamp>,
-    /// The maximum number of entries; 50 by default.
-    #[schemars(range(min = 1, max = 500))]
-    pub limit: Option<i64>,
-    /// `next_cursor` of the previous page.
-    pub cursor: Option<String>,
-}
-
-/// Result of `sessions.list`.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct ListResult {
-    /// The sessions, most recently active first.
-    pub sessions: Vec<Session>,
-    /// The cursor of the next page; absent on the last page.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub next_cursor: Option<String>,
-}
-
-/// Params of `sessions.branch`: a session by exactly one of `id` and `key`, and one of its turns.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct BranchParams {
-    id: Option<String>,
-    key: Option<String>,
-    /// The last turn to copy. It must have ended.
-    turn_id: String,
-    /// The label of the new session; by default, the label of the original.
-    label: Option<String>,
-}
 
 /// Params that name a session by exactly one of `id` and `key`.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -220,15 +130,6 @@ pub struct TagsResult {
     pub tags: Vec<TagCount>,
 }
 
-/// Result of `sessions.share`.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct Shared {
-    /// The ID of the share. Anyone who knows it can read the session.
-    pub share_id: String,
-    /// The link; only a path when `server.external_url` is not set.
-    pub url: String,
-}
-
 /// Returns whichever name was given.
 fn name(id: Option<String>, key: Option<String>) -> Result<String, Problem> {
     match (id, key) {
@@ -241,44 +142,6 @@ fn name(id: Option<String>, key: Option<String>) -> Result<String, Problem> {
     }
 }
 
-/// Returns a page of sessions. `GET /api/sessions` uses the same code.
-pub async fn page(
-    services: &gatehouse_services::Services,
-    identity: &AuthIdentity,
-    params: &ListParams,
-) -> Result<ListResult, Problem> {
-    let query = SessionQuery {
-        q: searched(params.q.clone())?,
-        in_names_only: !may_read_messages(identity),
-        of_webhooks: params.of.map(|of| of == StartedBy::Webhooks),
-        pinned: params.pinned,
-        archived: params.archived,
-        shared: params.shared,
-        tag: params.tag.clone(),
-        from: params.from,
-        until: params.until,
-        limit: rows(params.limit)?,
-        cursor: params.cursor.clone(),
-    };
-    let SessionPage {
-        sessions,
-        next_cursor,
-    } = services
-        .agents
-        .list_sessions(&query)
-        .await
-        .map_err(to_problem)?;
-    let sessions = sessions.into_iter();
-    Ok(ListResult {
-        sessions: sessions.map(|session| visible(identity, session)).collect(),
-        next_cursor,
-    })
-}
-
-async fn list(call: Call, params: ListParams) -> Result<ListResult, Problem> {
-    page(&call.services, &call.identity, &params).await
-}
-
 async fn get(call: Call, params: NameParams) -> Result<Session, Problem> {
     let name = name(params.id, params.key)?;
     let found = call.services.agents.get_session(&name).await;
@@ -289,19 +152,6 @@ async fn create(call: Call, params: CreateParams) -> Result<Session, Problem> {
     let agents = &call.services.agents;
     let created = agents.create_session(params.label.as_deref(), params.agent);
     created.await.map_err(to_problem)
-}
-
-async fn branch(call: Call, params: BranchParams) -> Result<Session, Problem> {
-    let BranchParams {
-        id,
-        key,
-        turn_id,
-        label,
-    } = params;
-    let name = name(id, key)?;
-    let agents = &call.services.agents;
-    let branched = agents.branch_session(&name, &turn_id, label.as_deref());
-    branched.await.map_err(to_problem)
 }
 
 async fn rename(call: Call, params: RenameParams) -> Result<Session, Problem> {
@@ -345,31 +195,5 @@ async fn delete(call: Call, params: NameParams) -> Result<Done, Problem> {
     let name = name(params.id, params.key)?;
     let agents = &call.services.agents;
     agents.delete_session(&name).await.map_err(to_problem)?;
-    Ok(DONE)
-}
-
-async fn share(call: Call, params: NameParams) -> Result<Shared, Problem> {
-    let name = name(params.id, params.key)?;
-    let agents = &call.services.agents;
-    let share = agents
-        .share_session(&call.actor(), &name)
-        .await
-        .map_err(to_problem)?;
-    let resolved = call.services.config.resolved();
-    let external = resolved.settings.server.external_url.as_ref();
-    let base = external.map_or("", |url| url.as_str().trim_end_matches('/'));
-    Ok(Shared {
-        url: format!("{base}/share/{}", share.id),
-        share_id: share.id,
-    })
-}
-
-async fn unshare(call: Call, params: NameParams) -> Result<Done, Problem> {
-    let name = name(params.id, params.key)?;
-    let agents = &call.services.agents;
-    agents
-        .unshare_session(&call.actor(), &name)
-        .await
-        .map_err(to_problem)?;
     Ok(DONE)
 }

@@ -4,25 +4,25 @@ mod payload_filter;
 mod profiles;
 mod schedule;
 mod template;
+mod update;
 
 pub use payload_filter::PREVIEW as PAYLOAD_FILTER_PREVIEW;
 pub use profiles::PROFILES;
 pub use schedule::PREVIEW as SCHEDULE_PREVIEW;
 pub use template::PREVIEW as TEMPLATE_PREVIEW;
+pub use update::{UPDATE, UpdateParams};
 
 use super::page::{self, PageParams};
 use crate::method_entry::{Audit, Call, DONE, Done, Method, method};
-use gatehouse_domain::{Problem, Scope, Timestamp, input};
+use gatehouse_domain::{Problem, Scope, Timestamp};
 use gatehouse_services::to_problem;
 use gatehouse_webhooks::{
     BucketSize, DeliveryStats, RotatedSecret, StatsQuery, TestResult, Webhook, WebhookChanged,
     WebhookInput, WebhookPage,
 };
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use schemars::JsonSchema;
 use secrecy::SecretString;
 use serde::Deserialize;
-use serde_json::{Map, Value};
-use std::borrow::Cow;
 
 pub const LIST: Method = method!(
     "webhooks.list",
@@ -46,15 +46,6 @@ pub const CREATE: Method = method!(
     create(WebhookInput) -> WebhookChanged,
     errors: [VaultSealed],
     audit: Audit::Transaction("webhook.created")
-);
-
-pub const UPDATE: Method = method!(
-    "webhooks.update",
-    "Changes a webhook. New deliveries use the change at once.",
-    Some(Scope::Write),
-    update(UpdateParams) -> WebhookChanged,
-    errors: [NotFound, Conflict, VaultSealed],
-    audit: Audit::Transaction("webhook.updated")
 );
 
 pub const DELETE: Method = method!(
@@ -98,42 +89,6 @@ pub const STATS: Method = method!(
 pub struct IdParams {
     /// The ID.
     pub(super) id: String,
-}
-
-/// Params of `webhooks.update`: `id`, and the members to change.
-#[derive(Debug, Deserialize)]
-#[serde(transparent)]
-pub struct UpdateParams(Map<String, Value>);
-
-impl JsonSchema for UpdateParams {
-    fn schema_name() -> Cow<'static, str> {
-        "UpdateParams".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let mut schema = WebhookInput::json_schema(generator);
-        let id = serde_json::json!({ "type": "string", "description": "The webhook's id." });
-        if let Some(Value::Object(properties)) = schema.get_mut("properties") {
-            properties.insert("id".to_owned(), id);
-        }
-        schema.insert("required".to_owned(), serde_json::json!(["id"]));
-        schema
-    }
-}
-
-impl UpdateParams {
-    fn read(self) -> Result<(String, WebhookInput), Problem> {
-        let mut members = self.0;
-        let id = members.remove("id");
-        // Checked before `id`, as in every method: an unknown member is reported even if others are
-        // missing.
-        let change = input::from_value(Value::Object(members))?;
-        match id {
-            Some(Value::String(id)) => Ok((id, change)),
-            Some(_) => Err(Problem::invalid_params("id", "expected a string")),
-            None => Err(Problem::invalid_params("id", "required")),
-        }
-    }
 }
 
 /// Params of `webhooks.rotate_secret`.
@@ -203,13 +158,6 @@ async fn create(call: Call, params: WebhookInput) -> Result<WebhookChanged, Prob
         .create(&call.actor(), params)
         .await
         .map_err(to_problem)
-}
-
-async fn update(call: Call, params: UpdateParams) -> Result<WebhookChanged, Problem> {
-    let (id, input) = params.read()?;
-    let webhooks = &call.services.webhooks;
-    let changed = webhooks.update(&call.actor(), &id, input).await;
-    changed.map_err(to_problem)
 }
 
 async fn delete(call: Call, params: IdParams) -> Result<Done, Problem> {

@@ -1,7 +1,10 @@
 //! Tests of the parent module.
 
+use super::text::in_words;
 use super::*;
 use gatehouse_agents::{AskReason, AskingConversation, Effect, Shown, Source};
+use gatehouse_channels::Markup;
+use gatehouse_domain::Timestamp;
 use gatehouse_domain::id::{ApprovalId, SessionId};
 use serde_json::json;
 

@@ -4,27 +4,24 @@
 //! due. Of any other encrypted backup, only the file is checked. The state is in the database. If there are several
 //! nodes, the one with the newest backup makes the drill.
 
+mod attempt;
 mod file;
 mod kept_key;
 mod last;
+mod results;
 mod state;
 mod trial;
 
+pub use results::{CheckResult, CheckedBackup, Checks};
 pub use trial::{Trial, VerifyBackup};
 
 use crate::Services;
 use crate::doctor::check::Check;
-use gatehouse_auth::audit::kinds;
-use gatehouse_backup::age::FileKey;
 use gatehouse_backup::folder::Entry;
-use gatehouse_domain::{Actor, Timestamp};
 use gatehouse_store::StoreError;
-use kept_key::{KeptKey, KeyOf};
-use last::{Extent, Last};
+use kept_key::KeptKey;
 use metrics::{counter, describe_counter, describe_gauge};
-use schemars::JsonSchema;
-use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use state::{Access, State};
 use std::sync::Arc;
 use std::time::Duration;
@@ -54,47 +51,6 @@ pub(crate) struct Drills {
     /// Held while the server checks a backup.
     turn: Arc<Mutex<()>>,
     kept_key: KeptKey,
-}
-
-/// The last check of a backup.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct CheckedBackup {
-    pub at: Timestamp,
-    pub result: CheckResult,
-}
-
-/// The result of the last check of a backup.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum CheckResult {
-    /// The backup was restored to a temporary directory and is intact.
-    Restored,
-    /// The backup was decrypted and every checksum in it matches. It was not restored.
-    Decrypted,
-    /// The backup is encrypted to a key that the server does not have. Its file is unchanged.
-    FileUnchanged,
-    /// The backup is encrypted to a key that the server does not have. Only its header was read.
-    HeaderOnly,
-    /// The backup is damaged.
-    Unusable,
-    /// The backup could not be checked, for example for lack of disk space.
-    NotChecked,
-}
-
-/// The stored results of checks.
-#[derive(Debug, Default)]
-pub struct Checks(State);
-
-impl Checks {
-    /// Reads the stored value of [`KEY`].
-    pub(super) fn read(stored: Option<Value>) -> Self {
-        Self(State::read(stored))
-    }
-
-    /// The last check of a backup by the name of its file, if it is known.
-    pub fn of(&self, name: &str) -> Option<CheckedBackup> {
-        self.0.result_of(name)
-    }
 }
 
 const DRILLS: &str = "backup_drills_total";
@@ -219,109 +175,6 @@ impl Services {
     /// The stored results of checks.
     pub(super) async fn backup_checks(&self) -> Result<Checks, StoreError> {
         self.drill_state().await.map(Checks)
-    }
-
-    /// Checks a backup as far as the server can. Reports the outcome in the log, the metrics and the audit log.
-    async fn check_backup(
-        &self,
-        backup: &Entry,
-        key: Option<FileKey>,
-        verify: &VerifyBackup,
-        now: Timestamp,
-    ) -> Last {
-        let begun_ms = self.clock.monotonic_ms();
-        let had_key = key.is_some();
-        let extent = if backup.is_encrypted && !had_key {
-            Extent::Header
-        } else if had_key && !self.has_database_on_data_disk().await {
-            Extent::Unchanged
-        } else {
-            Extent::Restored
-        };
-        let checked = if extent == Extent::Header {
-            self.check_file(backup).await
-        } else {
-            let verified = self.try_backup(backup, key, extent, verify).await;
-            verified.map(|()| extent)
-        };
-        let took_ms = self.clock.monotonic_ms().saturating_sub(begun_ms);
-        let last = Last {
-            at: now,
-            name: super::name_of(&backup.path),
-            took_ms,
-            was_made: !matches!(checked, Err(DrillError::NotMade(_))),
-            extent: *checked.as_ref().unwrap_or(&extent),
-            had_key,
-            error: checked.err().map(|error| error.to_string()),
-        };
-        self.report_drill(&last).await;
-        last
-    }
-
-    /// Reports the outcome of a drill in the log, the metrics and the audit log.
-    async fn report_drill(&self, last: &Last) {
-        let name = &last.name;
-        let (outcome, kind, detail) = match (&last.error, last.extent) {
-            (None, Extent::Restored) => {
-                tracing::info!(name, "the trial restore of a backup succeeded");
-                let detail = json!({ "name": name, "took_ms": last.took_ms });
-                ("ok", kinds::BACKUP_VERIFIED, detail)
-            }
-            (None, extent) => {
-                let reason = file::reason(extent, last.had_key);
-                tracing::info!(name, reason, "the trial restore of a backup did not run");
-                let detail = json!({ "name": name, "error": reason });
-                ("file_only", kinds::BACKUP_NOT_VERIFIED, detail)
-            }
-            (Some(reason), _) if last.was_made => {
-                tracing::error!(name, reason, "the trial restore of a backup failed");
-                let detail = json!({ "name": name, "error": reason });
-                ("error", kinds::BACKUP_UNUSABLE, detail)
-            }
-            (Some(reason), _) => {
-                tracing::error!(name, reason, "the trial restore of a backup did not run");
-                let detail = json!({ "name": name, "error": reason });
-                ("not_made", kinds::BACKUP_NOT_VERIFIED, detail)
-            }
-        };
-        counter!(DRILLS, "outcome" => outcome).increment(1);
-        self.auth.note_change(kind, Actor::system(), detail).await;
-    }
-
-    /// Stores the end of a drill.
-    async fn end_drill(&self, last: Last) -> Result<(), StoreError> {
-        let now = last.at;
-        let store = self.store.write(move |conn| {
-            Box::pin(async move {
-                let mut state = State::read(conn.find_setting(KEY).await?);
-                state.end(last);
-                conn.update_setting(KEY, &json!(state), now).await?;
-                Ok::<_, StoreError>(state.succeeded)
-            })
-        });
-        super::show_time(SUCCEEDED, store.await?);
-        Ok(())
-    }
-
-    /// The backup of the kept key, with the key. Without one, the newest backup in the directory. `None` if there is
-    /// none, or if the directory cannot be read or does not answer. An older backup would say nothing about the current
-    /// ones.
-    async fn backup_to_check(
-        &self,
-        kept: Option<KeyOf>,
-    ) -> Result<Option<(Entry, Option<FileKey>)>, StoreError> {
-        let listed = self.list_in_time(self.backup_place().await?).await;
-        let Ok(mut listed) = listed else {
-            return Ok(None);
-        };
-        if let Some(KeyOf { name, key }) = kept
-            && let Some(at) = listed
-                .iter()
-                .position(|it| super::name_of(&it.path) == name)
-        {
-            return Ok(Some((listed.swap_remove(at), Some(key))));
-        }
-        Ok(listed.into_iter().next().map(|newest| (newest, None)))
     }
 }
 

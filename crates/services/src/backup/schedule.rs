@@ -1,6 +1,7 @@
 //! Scheduled backups. The time of the next backup is in the database, so that only one of several nodes makes it, and
 //! so that a backup that became due while the server was stopped is made at the start.
 
+mod lease;
 mod state;
 
 use super::{check_recipient, place};
@@ -10,10 +11,10 @@ use gatehouse_auth::audit::kinds;
 use gatehouse_backup::folder::Entry;
 use gatehouse_domain::{Actor, Timestamp, Zone};
 use gatehouse_store::StoreError;
+use lease::while_renewing;
 use metrics::{counter, describe_counter, describe_gauge, gauge};
 use serde_json::json;
 use state::{finding, read};
-use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -155,41 +156,6 @@ impl Services {
         }
         tracing::info!("a scheduled backup waits until another backup is complete");
         self.hold_backups().await
-    }
-
-    /// Extends the lease of the backup that began at `began`. A failure is only logged: the next renewal may succeed.
-    async fn renew_lease(&self, began: Timestamp) {
-        let now = self.store.shared_now(&self.clock).await;
-        let store = self.store.write(move |conn| {
-            Box::pin(async move {
-                let mut state = read(conn.find_setting(KEY).await?);
-                let is_own = state.renew(began, now);
-                if is_own {
-                    conn.update_setting(KEY, &json!(state), now).await?;
-                }
-                Ok::<_, StoreError>(is_own)
-            })
-        });
-        match store.await {
-            Ok(true) => {}
-            Ok(false) => tracing::warn!("another node has begun the scheduled backup as well"),
-            Err(error) => tracing::warn!(%error, "the lease of the backup cannot be renewed"),
-        }
-    }
-}
-
-/// Waits for `work` and calls `renew` each `period` until it is done.
-async fn while_renewing<T, R: Future<Output = ()>>(
-    period: Duration,
-    work: impl Future<Output = T>,
-    renew: impl Fn() -> R,
-) -> T {
-    let mut work = pin!(work);
-    loop {
-        match tokio::time::timeout(period, &mut work).await {
-            Ok(done) => return done,
-            Err(_) => renew().await,
-        }
     }
 }
 

@@ -1,15 +1,20 @@
 //! Keeps the certificate valid: orders the first one, renews it, and adopts certificates of other nodes.
 
-use super::order::{Issued, OrderFailure, order, update_contact};
-use super::renewal::{Jitter, next_try, renewal};
+mod stored;
+
+use super::order::{order, update_contact};
+use super::renewal::Jitter;
 use super::{PemCertificate, record_expiry};
 use crate::Services;
 use crate::certificates::CertificateFacts;
 use gatehouse_config::Acme;
 use gatehouse_domain::Timestamp;
-use gatehouse_store::{FailedOrder, StoreError, TlsCertificateKey, TlsCertificateRow};
+use gatehouse_store::{StoreError, TlsCertificateKey};
 use std::sync::Arc;
 use std::time::Duration;
+pub(super) use stored::find_row;
+pub use stored::stored_certificate;
+use stored::{key_of, pem_of};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -22,8 +27,6 @@ const LOOK_EVERY: Duration = Duration::from_secs(30);
 const LOOK_SOON: Duration = Duration::from_secs(5);
 /// How long other nodes wait for a node that is requesting a certificate. Longer than a request may take.
 const CLAIM: Duration = Duration::from_mins(6);
-/// How long expired certificates for other names are kept.
-const KEEP_MS: i64 = 30 * 24 * 3_600_000;
 
 /// Puts a certificate into use. The error says why it cannot be used.
 pub type Install = Arc<dyn Fn(&PemCertificate) -> Result<(), String> + Send + Sync>;
@@ -40,53 +43,6 @@ pub struct AcmeKeeper {
     chain: Option<String>,
     next_order_at: Timestamp,
     look_at: Instant,
-}
-
-fn key_of(acme: &Acme) -> TlsCertificateKey {
-    TlsCertificateKey {
-        directory: acme.directory.to_string(),
-        names: acme.domains.join(","),
-    }
-}
-
-fn pem_of(row: TlsCertificateRow) -> Option<PemCertificate> {
-    Some(PemCertificate {
-        chain: row.chain?,
-        private_key: row.private_key?,
-    })
-}
-
-/// Returns the stored certificate for the configured names. Otherwise, returns the longest-valid certificate for other
-/// names, to use until the new one is issued.
-pub async fn stored_certificate(
-    services: &Services,
-    acme: &Acme,
-) -> Result<Option<PemCertificate>, StoreError> {
-    let (key, now) = (key_of(acme), services.clock.now());
-    let read = services.store.read(move |conn| {
-        Box::pin(async move {
-            let exact = conn.find_tls_certificate(&key).await?;
-            match exact.and_then(pem_of) {
-                Some(found) => Ok(Some(found)),
-                None => Ok(conn
-                    .find_longest_tls_certificate(now)
-                    .await?
-                    .and_then(pem_of)),
-            }
-        })
-    });
-    read.await
-}
-
-pub(super) async fn find_row(
-    services: &Services,
-    acme: &Acme,
-) -> Result<Option<TlsCertificateRow>, StoreError> {
-    let key = key_of(acme);
-    let read = services
-        .store
-        .read(move |conn| Box::pin(async move { conn.find_tls_certificate(&key).await }));
-    read.await
 }
 
 impl AcmeKeeper {
@@ -214,66 +170,5 @@ impl AcmeKeeper {
             Ok(issued) => self.store_issued(issued, now, jitter).await,
             Err(failure) => self.store_failure(failure, now, jitter).await,
         }
-    }
-
-    async fn store_issued(
-        &self,
-        issued: Issued,
-        now: Timestamp,
-        jitter: Jitter,
-    ) -> Result<(), StoreError> {
-        metrics::counter!("tls_certificate_orders_total", "outcome" => "ok").increment(1);
-        let Issued { certificate, facts } = issued;
-        let row = TlsCertificateRow {
-            directory: self.key.directory.clone(),
-            names: self.key.names.clone(),
-            chain: Some(certificate.chain),
-            private_key: Some(certificate.private_key),
-            not_before: Some(facts.not_before),
-            not_after: Some(facts.not_after),
-            // An authority may issue certificates that are already due for renewal. They must not be ordered in a loop.
-            next_order_at: renewal(&facts, jitter).max(now.after(CLAIM)),
-            failures: 0,
-            error: None,
-        };
-        let (key, old) = (
-            self.key.clone(),
-            Timestamp::from_millis(now.as_millis() - KEEP_MS),
-        );
-        let stored = self.services.store.write(move |conn| {
-            let (row, key) = (row.clone(), key.clone());
-            Box::pin(async move {
-                conn.update_tls_certificate(&row).await?;
-                conn.delete_expired_tls(&key, old).await
-            })
-        });
-        stored.await
-    }
-
-    async fn store_failure(
-        &self,
-        failure: OrderFailure,
-        now: Timestamp,
-        jitter: Jitter,
-    ) -> Result<(), StoreError> {
-        metrics::counter!("tls_certificate_orders_total", "outcome" => "error").increment(1);
-        let row = find_row(&self.services, &self.acme).await?;
-        let before = row.map_or(0, |row| u32::try_from(row.failures).unwrap_or(u32::MAX));
-        let failures = before.saturating_add(1);
-        let next = next_try(now, failures, failure.retry_after, jitter);
-        tracing::error!(
-            reason = %failure.message, failures, next = %next,
-            "the certificate could not be ordered; the previous one stays in use"
-        );
-        let (key, node) = (self.key.clone(), self.node.clone());
-        let failed = FailedOrder {
-            error: failure.message,
-            next_order_at: next,
-        };
-        let stored = self.services.store.write(move |conn| {
-            let (key, node, failed) = (key.clone(), node.clone(), failed.clone());
-            Box::pin(async move { conn.update_failed_tls_order(&key, &node, &failed).await })
-        });
-        stored.await
     }
 }

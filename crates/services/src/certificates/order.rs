@@ -1,14 +1,14 @@
 //! One order of a certificate (RFC 8555, section 7.4) with the challenge TLS-ALPN-01 (RFC 8737).
 
+mod account;
+mod challenges;
+
 use super::http_client::AcmeHttp;
 use super::{CertificateFacts, PemCertificate};
 use crate::Services;
 use gatehouse_config::Acme;
-use gatehouse_store::{StoreError, TlsAccountRow};
-use instant_acme::{
-    Account, AuthorizationStatus, ChallengeType, Error, Identifier, NewAccount, NewOrder, Order,
-    OrderStatus, RetryPolicy,
-};
+use gatehouse_store::StoreError;
+use instant_acme::{Error, Identifier, NewOrder, OrderStatus, RetryPolicy};
 use std::time::Duration;
 
 /// How long the whole order may take.
@@ -182,133 +182,5 @@ impl<'a> Ordering<'a> {
             certificate: PemCertificate { chain, private_key },
             facts,
         })
-    }
-
-    async fn stored_account(&self) -> Result<Option<TlsAccountRow>, StoreError> {
-        let directory = self.acme.directory.to_string();
-        let store = &self.services.store;
-        let read = store
-            .read(move |conn| Box::pin(async move { conn.find_tls_account(&directory).await }));
-        read.await
-    }
-
-    fn contact(&self) -> String {
-        format!("mailto:{}", self.acme.email)
-    }
-
-    /// Opens the stored account and sets the configured contact. Creates an account if none is stored, or if it no
-    /// longer exists at the authority.
-    async fn account(&self) -> Result<Account, StepError> {
-        let Some(row) = self.stored_account().await? else {
-            return self.create_account().await;
-        };
-        let credentials = serde_json::from_str(&row.credentials).map_err(Error::from)?;
-        let builder = Account::builder_with_http(Box::new(self.http.clone()));
-        let account = builder.from_credentials(credentials).await?;
-        if row.email == self.acme.email {
-            return Ok(account);
-        }
-        match account.update_contacts(&[self.contact().as_str()]).await {
-            Err(error) if is_unknown_account(&error) => return self.create_account().await,
-            updated => updated?,
-        }
-        self.store_account(row.credentials).await?;
-        Ok(account)
-    }
-
-    /// Creates an account, which replaces the stored one.
-    async fn create_account(&self) -> Result<Account, StepError> {
-        let builder = Account::builder_with_http(Box::new(self.http.clone()));
-        let contact = self.contact();
-        let new = NewAccount {
-            contact: &[contact.as_str()],
-            terms_of_service_agreed: true,
-            only_return_existing: false,
-        };
-        let directory = self.acme.directory.to_string();
-        let (account, credentials) = builder.create(&new, directory, None).await?;
-        let credentials = serde_json::to_string(&credentials).map_err(Error::from)?;
-        self.store_account(credentials).await?;
-        Ok(account)
-    }
-
-    async fn store_account(&self, credentials: String) -> Result<(), StoreError> {
-        let row = TlsAccountRow {
-            directory: self.acme.directory.to_string(),
-            email: self.acme.email.clone(),
-            credentials,
-            created_at: self.services.clock.now(),
-        };
-        let write = self.services.store.write(move |conn| {
-            let row = row.clone();
-            Box::pin(async move { conn.update_tls_account(&row).await })
-        });
-        write.await
-    }
-
-    /// Stores the response for each name that is not verified yet, then lets the authority verify it.
-    async fn prepare_challenges(&self, order: &mut Order) -> Result<(), StepError> {
-        let expires_at = self.services.clock.now().after(ORDER_TIMEOUT * 2);
-        let mut authorizations = order.authorizations();
-        while let Some(authorization) = authorizations.next().await {
-            let mut authorization = authorization?;
-            match authorization.status {
-                AuthorizationStatus::Pending => {}
-                // Verified recently.
-                AuthorizationStatus::Valid => continue,
-                _ => {
-                    let message = "the certificate authority did not start to verify a name";
-                    return Err(StepError::Other(message.to_owned()));
-                }
-            }
-            let name = authorization.identifier().to_string();
-            let Some(mut challenge) = authorization.challenge(ChallengeType::TlsAlpn01) else {
-                return Err(StepError::Other(format!(
-                    "the certificate authority does not offer TLS-ALPN-01 for {name}"
-                )));
-            };
-            let digest = challenge.key_authorization().digest().as_ref().to_vec();
-            let stored = self.services.store.write(move |conn| {
-                let (name, digest) = (name.clone(), digest.clone());
-                Box::pin(async move { conn.update_tls_challenge(&name, digest, expires_at).await })
-            });
-            let stored: Result<(), StoreError> = stored.await;
-            stored?;
-            challenge.set_ready().await?;
-        }
-        Ok(())
-    }
-
-    /// Returns the authority's error for each name; empty if it reports none.
-    async fn refusals(&self, order: &mut Order) -> String {
-        let mut reasons = Vec::new();
-        let mut authorizations = order.authorizations();
-        while let Some(Ok(mut authorization)) = authorizations.next().await {
-            let name = authorization.identifier().to_string();
-            let Ok(state) = authorization.refresh().await else {
-                break;
-            };
-            let failed = state.challenges.iter().find_map(|it| it.error.clone());
-            if let Some(problem) = failed {
-                let text = described(&Error::Api(problem));
-                reasons.push(format!("{name}: {text}"));
-            }
-        }
-        reasons.join("; ")
-    }
-
-    async fn remove_challenges(&self) {
-        let names = self.acme.domains.clone();
-        let removed = self.services.store.write(move |conn| {
-            let names = names.clone();
-            Box::pin(async move {
-                for name in &names {
-                    conn.delete_tls_challenge(name).await?;
-                }
-                Ok::<_, StoreError>(())
-            })
-        });
-        // They expire in a few minutes.
-        drop(removed.await);
     }
 }

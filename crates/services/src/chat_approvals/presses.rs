@@ -1,18 +1,20 @@
 //! Presses of the buttons of questions.
 
+mod answer;
+mod choice;
 mod state;
 
 pub(crate) use self::state::Presses;
+pub(super) use choice::Choice;
 
 pub(super) use self::state::MessageAt;
 
 use super::ButtonRecipient;
 use super::text::GONE;
-use crate::{APPROVAL_PRESS_REFUSED, AnsweredThrough, ApprovalAnswer, Services};
-use gatehouse_agents::{Approval, PressedCall, Remember};
-use gatehouse_channels::{Button, Note, Press, person_key};
-use gatehouse_domain::{Actor, ErrorCode};
-use gatehouse_store::StoreError;
+use crate::{APPROVAL_PRESS_REFUSED, Services};
+use gatehouse_agents::Approval;
+use gatehouse_channels::{Button, Note, Press};
+use gatehouse_domain::Actor;
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,57 +26,6 @@ const NOTE_TIMEOUT: Duration = Duration::from_secs(10);
 const FAILED: &str = "This cannot be answered right now. Try again.";
 /// The note to a person who may not answer.
 const REFUSED: &str = "You cannot answer this call.";
-
-/// The decision that a button stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Choice {
-    Allow,
-    Deny,
-    Session,
-    Arguments,
-}
-
-impl Choice {
-    const ALL: [Self; 4] = [Self::Allow, Self::Deny, Self::Session, Self::Arguments];
-
-    const fn label(self) -> &'static str {
-        match self {
-            Self::Allow => "Allow",
-            Self::Deny => "Deny",
-            Self::Session => "Always in this session",
-            Self::Arguments => "Always with these arguments",
-        }
-    }
-
-    const fn word(self) -> &'static str {
-        match self {
-            Self::Allow => "allow",
-            Self::Deny => "deny",
-            Self::Session => "session",
-            Self::Arguments => "arguments",
-        }
-    }
-
-    const fn remember(self) -> Option<Remember> {
-        match self {
-            Self::Allow | Self::Deny => None,
-            Self::Session => Some(Remember::Session),
-            Self::Arguments => Some(Remember::Arguments),
-        }
-    }
-
-    /// Returns the data that a press reports.
-    fn data(self, token: &str) -> String {
-        format!("{token}:{}", self.word())
-    }
-
-    /// Reads [`Self::data`].
-    fn read(data: &str) -> Option<(&str, Self)> {
-        let (token, word) = data.split_once(':')?;
-        let choice = Self::ALL.into_iter().find(|choice| choice.word() == word)?;
-        Some((token, choice))
-    }
-}
 
 /// The effect of a press.
 enum Pressed {
@@ -193,69 +144,6 @@ impl Services {
             }
         };
         tokio::join!(acknowledge, close);
-    }
-
-    async fn answer_press(&self, account: &str, press: &Press) -> Result<Pressed, StoreError> {
-        let place = ButtonRecipient {
-            account: account.to_owned(),
-            chat: press.chat.clone(),
-            person: press.person.clone(),
-        };
-        let pairing = self.channels.find_pairing(account, &press.person).await?;
-        let Some(pairing) = pairing.filter(|it| press.is_private && it.trusted) else {
-            return Ok(Pressed::Refused);
-        };
-        let Some((token, choice)) = Choice::read(&press.data) else {
-            return Ok(Pressed::Gone);
-        };
-        let asked = match self
-            .agents
-            .find_approval_by_button(token, &place, choice.word())
-            .await
-        {
-            Ok(PressedCall::Waiting(asked)) => asked,
-            Ok(PressedCall::Paused) => return Ok(Pressed::Failed),
-            Ok(PressedCall::Gone) => return Ok(Pressed::Gone),
-            Err(error) => {
-                tracing::warn!(%error, "waiting calls could not be read");
-                return Ok(Pressed::Failed);
-            }
-        };
-        let allow = choice != Choice::Deny;
-        self.presses.note_answer(&asked.id, &place, pairing.name);
-        let key = person_key(&place.account, &place.person);
-        let answer = ApprovalAnswer {
-            allow,
-            remember: choice.remember(),
-            by: Some(&key),
-            through: AnsweredThrough::Chat,
-        };
-        let resolved = self
-            .resolve_approval(&actor_of(account, press), &asked, answer)
-            .await;
-        if resolved.is_ok() {
-            // The task of the question shows the result.
-            self.presses
-                .note_closed(MessageAt::of(&place, &press.message_id));
-        }
-        self.presses
-            .decide_answer(&asked.id, &place, resolved.is_ok());
-        // The person's trust may have ended since it was checked above. Then nothing that the person allows is
-        // remembered.
-        if choice.remember().is_some() && !self.is_trusted(&place).await? {
-            let withdrawn = self
-                .channels
-                .withdraw_allowed(&place.account, &place.person);
-            withdrawn.await?;
-        }
-        Ok(match resolved {
-            Ok(()) => Pressed::Answered(choice),
-            Err(problem) if problem.code == ErrorCode::NotFound => Pressed::Other,
-            Err(problem) => {
-                tracing::warn!(problem = problem.message, "a call could not be answered");
-                Pressed::Failed
-            }
-        })
     }
 
     /// Records a refused press, at most once an hour for each person. Returns whether it was recorded.

@@ -1,21 +1,20 @@
 //! The individual checks. Each function returns its finding and a suggested fix.
 
+mod clock;
+mod vault;
+
 use super::Check;
 use crate::Services;
+pub(super) use clock::clock;
 use gatehouse_auth::STRANGER;
-use gatehouse_config::{DisabledScope, Vault};
-use gatehouse_domain::Timestamp;
-use gatehouse_secrets::Status;
-use gatehouse_store::StoreError;
+use gatehouse_config::DisabledScope;
 use std::path::Path;
+pub(super) use vault::{plaintext, shared_unseal, vault, vault_of_copy};
 
 /// 2026-01-01. No version of Gatehouse existed before this date.
 const NOT_BEFORE_MS: i64 = 1_767_225_600_000;
 /// Maximum difference by which the newest audit row may be ahead of the clock, in milliseconds.
 const CLOCK_SLACK_MS: i64 = 60_000;
-/// Maximum difference between the clocks of this node and of the database server, in milliseconds. Two nodes then
-/// differ by at most 40 seconds. Leases of deliveries and turns are measured without the time of day.
-const NODE_SLACK_MS: u64 = 20_000;
 
 pub(super) async fn database(services: &Services) -> Check {
     let engine = services.store.engine().product();
@@ -90,96 +89,6 @@ pub(super) fn config(warnings: &[String], shadowed: &[String]) -> Check {
     }
 }
 
-pub(super) fn vault(status: Status) -> Check {
-    match status {
-        Status::Unsealed => Check::fine("vault", "The vault is unlocked."),
-        Status::Uninitialized => Check {
-            hint: Some("It is created when the first password is set.".to_owned()),
-            ..Check::fine(
-                "vault",
-                "There is no vault yet; stored secrets are plaintext.",
-            )
-        },
-        Status::Sealed => Check::bad(
-            "vault",
-            "The vault is sealed; stored secrets cannot be read.",
-            "Log in with the password, run `gatehouse vault unlock`, or configure auto-unseal.",
-        ),
-        Status::Disabled => Check::bad(
-            "vault",
-            "The vault is disabled; stored secrets are plaintext.",
-            "Open the Vault page and turn it on.",
-        ),
-    }
-}
-
-/// The vault of a restored copy, which nothing unlocks.
-pub(super) fn vault_of_copy(status: Status) -> Check {
-    if status == Status::Sealed {
-        let message = "The vault is sealed and was not unlocked. It opens with the password or the recovery key of the \
-                       time of the backup.";
-        return Check::fine("vault", message);
-    }
-    vault(status)
-}
-
-/// Reports whether other nodes on the same database would be unlocked with this one; `None` without a vault, and on
-/// SQLite, which has one node.
-pub(super) fn shared_unseal(is_shared: bool, status: Status, settings: &Vault) -> Option<Check> {
-    let id = "shared_unseal";
-    if !is_shared || matches!(status, Status::Uninitialized | Status::Disabled) {
-        return None;
-    }
-    if settings.cluster_secret.is_some() && settings.share_unseal {
-        let message = "Nodes with the same vault.cluster_secret share the vault's key.";
-        return Some(Check::fine(id, message));
-    }
-    let hint = "If several nodes use this database, give all of them the same vault.cluster_secret. Otherwise each one \
-                must be unlocked separately, and a rotation seals the others.";
-    Some(Check {
-        hint: Some(hint.to_owned()),
-        ..Check::fine(
-            id,
-            "This node does not share the vault's key with other nodes.",
-        )
-    })
-}
-
-pub(super) async fn plaintext(services: &Services, status: Status) -> Check {
-    let id = "plaintext_secrets";
-    let counted = services.store.read(|conn| {
-        Box::pin(async move {
-            let variables = conn.list_env_variables().await?;
-            let keys = conn.list_ssh_keys().await?;
-            let plain = variables.iter().filter(|row| !row.encrypted).count()
-                + keys.iter().filter(|row| !row.encrypted).count();
-            Ok::<_, StoreError>(plain)
-        })
-    });
-    match (counted.await, status) {
-        (Err(_), _) => Check::bad(
-            id,
-            "Stored secrets could not be counted.",
-            "See the `database` check.",
-        ),
-        (Ok(0), _) => Check::fine(id, "No variable or SSH key is stored as plaintext."),
-        (Ok(count), Status::Sealed) => Check::bad(
-            id,
-            format!("{count} secret(s) were stored as plaintext while the vault was sealed."),
-            "Unlock the vault to encrypt them.",
-        ),
-        (Ok(count), Status::Unsealed) => Check::bad(
-            id,
-            format!("{count} secret(s) are plaintext although the vault is unlocked."),
-            "Unlock the vault again. If they remain, the log has the reason.",
-        ),
-        (Ok(count), Status::Uninitialized | Status::Disabled) => Check::fine(
-            id,
-            format!("{count} secret(s) are plaintext because there is no vault."),
-        ),
-    }
-}
-
 pub(super) fn setup(complete: bool) -> Check {
     if complete {
         return Check::fine("setup", "Setup is complete.");
@@ -241,58 +150,6 @@ pub(super) async fn before_setup(services: &Services) -> Check {
              in the audit log, actor `{STRANGER}`, and delete what is not yours."
         ),
     )
-}
-
-pub(super) async fn clock(services: &Services) -> Check {
-    let now = services.clock.now();
-    let head = services
-        .store
-        .read(|conn| Box::pin(async move { conn.find_audit_head().await }))
-        .await;
-    let newest = head.ok().flatten().map(|row| row.at);
-    let ahead_ms = services.measure_database_clock().await;
-    ahead_ms
-        .and_then(clock_of_node)
-        .unwrap_or_else(|| clock_finding(now, newest))
-}
-
-/// Reports a clock that differs from that of the database server.
-fn clock_of_node(ahead_ms: i64) -> Option<Check> {
-    let off_ms = ahead_ms.unsigned_abs();
-    if off_ms <= NODE_SLACK_MS {
-        return None;
-    }
-    let seconds = off_ms.div_ceil(1_000);
-    let message = if ahead_ms > 0 {
-        format!("This node's clock is {seconds} seconds ahead of the database server's.")
-    } else {
-        format!("This node's clock is {seconds} seconds behind the database server's.")
-    };
-    Some(Check::bad(
-        "clock",
-        message,
-        "Set the clocks of all nodes and of the database server with NTP. Logins, signatures and the times of \
-         deliveries depend on them.",
-    ))
-}
-
-fn clock_finding(now: Timestamp, newest: Option<Timestamp>) -> Check {
-    let wrong = |message: &str| {
-        Check::bad(
-            "clock",
-            message,
-            "Set the clock with NTP. Logins and signatures depend on it.",
-        )
-    };
-    if now.as_millis() < NOT_BEFORE_MS {
-        return wrong("The clock shows a time in the past.");
-    }
-    match newest {
-        Some(newest) if newest.as_millis() > now.as_millis().saturating_add(CLOCK_SLACK_MS) => {
-            wrong("The clock was set back: the audit log has an event in the future.")
-        }
-        _ => Check::fine("clock", format!("The clock shows {now}.")),
-    }
 }
 
 #[cfg(test)]

@@ -1,13 +1,11 @@
 //! Receives the messages of one account until it is stopped.
 
+mod code;
+mod store;
+
 use super::Inbound;
-use crate::Services;
-use crate::own_messages::SOURCE;
-use gatehouse_channels::{
-    InboundAccount, Outgoing, PairingRequest, Poll, PollHolder, ReceiveError, Received,
-    ReceiverState, SendError,
-};
-use gatehouse_domain::{Timestamp, Watched};
+use gatehouse_channels::{InboundAccount, Poll, PollHolder, ReceiveError, ReceiverState};
+use gatehouse_domain::Watched;
 use gatehouse_secrets::Status;
 use gatehouse_store::StoreError;
 use std::sync::Arc;
@@ -24,8 +22,7 @@ const OTHER: Duration = Duration::from_secs(15);
 const BACKOFF: (Duration, Duration) = (Duration::from_secs(2), Duration::from_mins(1));
 /// The delay after the vendor refused the token.
 const STOPPED: Duration = Duration::from_mins(15);
-/// Maximum number of checks whether the bot has joined a conversation, before it sends a code.
-const CODE_TRIES: u32 = 6;
+
 /// How often a code is sent if the vendor asks to wait, and the longest wait. A code is valid for one hour.
 const CODE_SENDS: u32 = 5;
 const CODE_WAIT: Duration = Duration::from_mins(5);
@@ -183,135 +180,6 @@ impl Receiver {
             }
         }
     }
-
-    async fn store(&mut self, mut received: Received) -> Result<(), StoreError> {
-        let presses = std::mem::take(&mut received.presses);
-        let position = received.position.clone();
-        let warning = received.warning.map(str::to_owned);
-        let services = Arc::clone(&self.inbound.services);
-        let (channels, id) = (&services.channels, &self.account.id);
-        let node = &self.inbound.node;
-        let stored = channels.store_received(id, node, received).await?;
-        if stored.is_lease_lost {
-            self.inbound.state().own.remove(id);
-            self.state = ReceiverState::default();
-            return Ok(());
-        }
-        self.position = position;
-        self.failures = 0;
-        services.take_presses(id, presses, &self.inbound.tasks);
-        if stored.has_messages {
-            self.inbound.arrived.notify_one();
-        }
-        let confirm = channels.confirm_received(id, &mut self.state, &stored.accepted);
-        let confirmed = confirm.await;
-        if let Err(error) = &confirmed {
-            // Messages that the vendor delivers again are not stored again.
-            tracing::warn!(%error, account = id, "received messages were not confirmed");
-        }
-        // The next request accepts the invitations that could not be accepted.
-        let tries = if confirmed.is_err() { CODE_TRIES } else { 1 };
-        for request in stored.requests {
-            let (inbound, account) = (Arc::clone(&self.inbound), self.account.clone());
-            // A separate task, because the receiver must continue to answer the vendor's heartbeats.
-            self.inbound.tasks.spawn(async move {
-                if let Err(error) = send_code(&inbound, &account, &request, tries).await {
-                    tracing::warn!(%error, account = account.id, "a pairing code was not sent");
-                }
-            });
-        }
-        self.note(warning).await
-    }
-
-    /// Stores why receiving fails, if that has changed.
-    async fn note(&mut self, error: Option<String>) -> Result<(), StoreError> {
-        if self.error != error {
-            let channels = &self.inbound.services.channels;
-            let id = &self.account.id;
-            channels.set_poll_error(id, error.clone()).await?;
-            self.error = error;
-        }
-        Ok(())
-    }
-}
-
-/// Sends a code, if no other people read the conversation. A person who does not get it can request another after an
-/// hour.
-async fn send_code(
-    inbound: &Inbound,
-    account: &InboundAccount,
-    request: &PairingRequest,
-    tries: u32,
-) -> Result<(), SendError> {
-    // Each attempt is the same message.
-    let at = inbound.services.clock.now();
-    let mut sends = 1;
-    loop {
-        let error = match try_send_code(&inbound.services, account, (request, at), tries).await {
-            Ok(()) => return Ok(()),
-            Err(error) => error,
-        };
-        let SendError::Retry { after, .. } = &error else {
-            return Err(error);
-        };
-        let Some(wait) = code_wait(*after, sends) else {
-            return Err(error);
-        };
-        inbound.pause(wait).await;
-        if inbound.shutdown.is_cancelled() {
-            return Err(error);
-        }
-        sends += 1;
-    }
-}
-
-/// Returns how long to wait before a code is sent again, after this many sends; `None` if it is not sent again.
-fn code_wait(after: Option<Duration>, sends: u32) -> Option<Duration> {
-    let wait = after.unwrap_or(BACKOFF.0);
-    (sends < CODE_SENDS && wait <= CODE_WAIT).then_some(wait)
-}
-
-async fn try_send_code(
-    services: &Services,
-    account: &InboundAccount,
-    (request, at): (&PairingRequest, Timestamp),
-    tries: u32,
-) -> Result<(), SendError> {
-    let channels = &services.channels;
-    let mut looks = 1;
-    while !channels
-        .is_private(&account.id, &request.chat, &request.person)
-        .await?
-    {
-        if looks == tries {
-            tracing::warn!(account = account.id, "others would read a pairing code");
-            return Ok(());
-        }
-        tokio::time::sleep(BACKOFF.0.saturating_mul(looks)).await;
-        looks += 1;
-    }
-    let mut text = format!(
-        "Your pairing code is {}. The owner can approve it within one hour.",
-        request.code
-    );
-    if let Some(note) = request.note {
-        text.push(' ');
-        text.push_str(note);
-    }
-    let thread = request.thread.as_deref();
-    let extra = channels.address(&account.id, &request.chat, thread).await?;
-    let message = Outgoing {
-        target: &account.target(),
-        text: &text,
-        is_json: false,
-        extra: &extra,
-        source: SOURCE,
-        at,
-        delivery: None,
-        pictures: &[],
-        links: &[],
-    };
-    channels.send(message).await
 }
 
 #[cfg(test)]

@@ -1,74 +1,33 @@
 //! Sends notices to the push services. Each node sends only its own notices, so each is sent once.
 
-use super::encrypt::{self, OneTime};
+mod request;
+mod topics;
+
 use super::notice::{Notice, ShownBy};
-use super::subscriptions::{browser_keys, holder_of};
-use super::vapid;
+use super::subscriptions::holder_of;
 use crate::Services;
-use crate::retry_after::parse_retry_after;
 use futures_util::future::join_all;
 use gatehouse_agents::AgentEvent;
 use gatehouse_domain::Timestamp;
 use gatehouse_domain::id::ApprovalId;
-use gatehouse_outbound::{AddressSource, OutboundError};
 use gatehouse_store::LivePushSubscription;
-use http::HeaderValue;
-use http::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, RETRY_AFTER};
+use request::wait_after;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use url::Url;
+pub(super) use topics::Topics;
 
-/// The wait before a notice is sent again the first time. It doubles each time.
-const WAIT: Duration = Duration::from_secs(10);
 /// After this time, a notice is no longer sent again.
 const GIVE_UP: Duration = Duration::from_hours(1);
-/// How long a push service may take to answer.
-const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
+
 /// The time between two notices of a topic that many events share, such as failed deliveries. The last one is sent.
 const PAUSE: Duration = Duration::from_secs(5);
 /// How long a newer notice waits for running attempts.
 const GRACE: Duration = Duration::from_secs(1);
-/// Safari ends a subscription after three messages that show nothing. A message that closes a notification shows
-/// nothing if the user has already dismissed it, so such messages are not sent to this host.
-const SHOWS_ALWAYS: &str = "push.apple.com";
-
-/// The newest notice of each topic that is being sent.
-#[derive(Debug, Default)]
-pub(super) struct Topics(Mutex<HashMap<String, watch::Sender<Arc<Notice>>>>);
-
-impl Topics {
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, watch::Sender<Arc<Notice>>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Returns what a new task has to send, if the topic has no task yet.
-    fn offer(&self, notice: Notice) -> Option<watch::Receiver<Arc<Notice>>> {
-        let (topic, notice) = (notice.topic.clone(), Arc::new(notice));
-        let mut topics = self.lock();
-        if let Some(sender) = topics.get(&topic) {
-            sender.send_replace(notice);
-            return None;
-        }
-        let (sender, newest) = watch::channel(notice);
-        topics.insert(topic, sender);
-        Some(newest)
-    }
-
-    /// Ends a topic, unless it has a newer notice.
-    fn end(&self, topic: &str, newest: &watch::Receiver<Arc<Notice>>) -> bool {
-        let mut topics = self.lock();
-        let is_over = !newest.has_changed().unwrap_or(false);
-        if is_over {
-            topics.remove(topic);
-        }
-        is_over
-    }
-}
 
 /// How an attempt ended.
 #[derive(Debug, PartialEq, Eq)]
@@ -235,104 +194,6 @@ impl Services {
             };
         }
     }
-
-    async fn send_once(
-        &self,
-        live: &LivePushSubscription,
-        notice: &Notice,
-        waiting: Option<usize>,
-    ) -> Sent {
-        let Some(request) = self.request(live, notice, waiting) else {
-            return Sent::Done;
-        };
-        // A newer notice can end this attempt after the push service took the notice.
-        notice.set_shown(&live.row.id, true);
-        let sent = self.outbound.send(AddressSource::Public, request).await;
-        let now = self.clock.now();
-        let sent = sent.map(|response| {
-            let asked = response.headers().get(RETRY_AFTER);
-            let asked = asked.and_then(|value| parse_retry_after(value.to_str().ok()?, now));
-            (response.status().as_u16(), asked)
-        });
-        let id = &live.row.id;
-        match &sent {
-            Ok((200..=299, _)) => {}
-            Ok((status, _)) => tracing::warn!(%id, status, "a push service refused a notification"),
-            Err(error) => tracing::warn!(%id, %error, "a notification was not sent"),
-        }
-        if !matches!(sent, Ok((200..=299, _))) {
-            notice.set_shown(id, false);
-        }
-        let sent = outcome(sent);
-        if sent == Sent::Gone {
-            let id = id.clone();
-            let deleted = self.store.write(move |conn| {
-                Box::pin(async move { conn.delete_push_subscription(&id).await })
-            });
-            if let Err(error) = deleted.await {
-                tracing::warn!(%error, "an ended subscription was not deleted");
-            }
-        }
-        sent
-    }
-
-    /// Returns `None` if the notice must not be sent to this browser.
-    fn request(
-        &self,
-        live: &LivePushSubscription,
-        notice: &Notice,
-        waiting: Option<usize>,
-    ) -> Option<reqwest::Request> {
-        let url = Url::parse(&live.row.endpoint).ok()?;
-        if notice.is_closing() && url.host_str()?.ends_with(SHOWS_ALWAYS) {
-            return None;
-        }
-        let mut text = notice.text.clone();
-        text.waiting = waiting;
-        let keys = browser_keys(&live.row.p256dh, &live.row.auth_secret).ok()?;
-        let once = OneTime {
-            key: vapid::new_key(&*self.random),
-            salt: self.random.bytes(),
-        };
-        let body = encrypt::encrypt(&serde_json::to_vec(&text).ok()?, &keys, &once)?;
-        let now = self.clock.now();
-        let settings = self.config.resolved();
-        let subject = settings.settings.server.external_url.as_ref();
-        let subject = subject.filter(|url| url.scheme() == "https");
-        let subject = subject.map(Url::as_str);
-        let authorization = self.push.key.authorization(&url, subject, now);
-        let mut authorization = HeaderValue::try_from(authorization).ok()?;
-        authorization.set_sensitive(true);
-        let client = self.outbound.client(AddressSource::Public);
-        client
-            .post(url)
-            .timeout(REQUEST_TIMEOUT)
-            .header(AUTHORIZATION, authorization)
-            .header(CONTENT_TYPE, "application/octet-stream")
-            .header(CONTENT_ENCODING, "aes128gcm")
-            .header("ttl", now.until(notice.until).as_secs())
-            .header("urgency", if notice.is_urgent { "high" } else { "normal" })
-            .header("topic", &notice.topic)
-            .body(body)
-            .build()
-            .ok()
-    }
-}
-
-/// Decides by the status and the wait that the push service asks for (RFC 8030, sections 5 and 8.4).
-fn outcome(sent: Result<(u16, Option<Duration>), OutboundError>) -> Sent {
-    match sent {
-        Ok((404 | 410, _)) => Sent::Gone,
-        Ok((408 | 429 | 500..=599, asked)) => Sent::Later(asked.unwrap_or_default()),
-        Err(error) if error.is_retryable() => Sent::Later(Duration::ZERO),
-        Ok(_) | Err(_) => Sent::Done,
-    }
-}
-
-/// The wait after this many repeats: what the push service asked for, or longer.
-fn wait_after(repeats: u32, asked: Duration) -> Duration {
-    WAIT.saturating_mul(2_u32.saturating_pow(repeats))
-        .max(asked)
 }
 
 #[cfg(test)]

@@ -1,13 +1,14 @@
 //! The browsers that get notifications: subscribing, listing, removing.
 
+mod error;
+
 use super::encrypt::BrowserKeys;
 use crate::Services;
 use data_encoding::BASE64URL_NOPAD;
+pub use error::PushError;
 use gatehouse_auth::audit::kinds;
 use gatehouse_auth::{AuthIdentity, Subject};
-use gatehouse_domain::{
-    Actor, AuthSessionId, DeviceId, ErrorCode, Problem, PushSubscriptionId, Scope, Timestamp,
-};
+use gatehouse_domain::{Actor, AuthSessionId, DeviceId, PushSubscriptionId, Scope, Timestamp};
 use gatehouse_outbound::{AddressSource, OutboundError};
 use gatehouse_store::{AuditEntry, LivePushSubscription, PushSubscriptionRow, StoreError};
 use schemars::JsonSchema;
@@ -83,52 +84,6 @@ impl From<LivePushSubscription> for PushSubscription {
             user_agent: live.user_agent,
             label: live.label,
             created_at: row.created_at,
-        }
-    }
-}
-
-/// A subscription could not be changed.
-#[derive(Debug, thiserror::Error)]
-pub enum PushError {
-    #[error("the caller has neither a session nor a device")]
-    NoCredential,
-    #[error("the endpoint is refused: {0}")]
-    Endpoint(String),
-    #[error("the keys are invalid")]
-    Keys,
-    #[error("there are already {MAX_SUBSCRIPTIONS} subscriptions")]
-    TooMany,
-    #[error("the subscription does not exist")]
-    NotFound,
-    #[error("the caller may remove only its own subscription")]
-    NotOwn,
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
-
-impl From<PushError> for Problem {
-    fn from(error: PushError) -> Self {
-        match error {
-            PushError::NoCredential => Self::new(
-                ErrorCode::Forbidden,
-                "Notifications through a push service require a session or a paired device.",
-            ),
-            PushError::Endpoint(reason) => Self::invalid_params("endpoint", reason),
-            PushError::Keys => {
-                Self::invalid_params("keys", "expected a public key of P-256 and 16 bytes")
-            }
-            PushError::TooMany => Self::new(
-                ErrorCode::Conflict,
-                format!(
-                    "{MAX_SUBSCRIPTIONS} browsers already receive notifications. Remove one and try again."
-                ),
-            ),
-            PushError::NotFound => Self::not_found("subscription"),
-            PushError::NotOwn => Self::new(
-                ErrorCode::Forbidden,
-                "Removing another browser requires operator.pairing.",
-            ),
-            PushError::Store(error) => error.into(),
         }
     }
 }

@@ -5,24 +5,25 @@ mod get;
 mod kind;
 mod paging;
 mod picture;
+mod present;
+mod tool;
 
 use crate::files::{FileError, FileReader, OfficeError};
 use crate::html::{Article, Reader};
 use crate::input;
 use crate::pdf::{PdfError, PdfReader};
-use crate::secrets::{Redactor, Request, RequestSecrets, names_secrets};
+use crate::secrets::{Redactor, Request, RequestSecrets};
 use crate::text;
 use bytes::Bytes;
 use charset::decode;
-use futures_util::future::BoxFuture;
-use gatehouse_agents::{Audience, Effect, MAX_OUTPUT_BYTES, Tool, ToolContext, ToolError};
+use gatehouse_agents::{ToolContext, ToolError};
 use gatehouse_outbound::Outbound;
 use get::{FetchError, Page, get};
 use kind::Kind;
+use present::present;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::timeout;
@@ -31,8 +32,7 @@ use url::Url;
 /// Limits on the text of an answer in characters: minimum, default, maximum. An ASCII text of the maximum and the lines
 /// before it fit into [`MAX_OUTPUT_BYTES`]; other texts are also cut there.
 const CHARACTERS: (usize, usize, usize) = (100, 20_000, 60_000);
-/// The room for the offsets in an answer, in bytes.
-const OFFSETS_BYTES: usize = 200;
+
 /// The longest URL.
 const MAX_URL_CHARACTERS: usize = 4000;
 /// How long a fetch may take, including redirects.
@@ -194,153 +194,5 @@ impl WebFetch {
             title: String::new(),
             text: text.ok_or(FetchError::NotText)??,
         })
-    }
-}
-
-/// The answer: the source, then at most `max` characters of the text from `offset`.
-fn present(
-    url: &str,
-    is_truncated: bool,
-    article: &Article,
-    offset: usize,
-    max: usize,
-) -> Result<String, ToolError> {
-    let mut answer = format!("URL: {}\n", text::one_line(url, 2000));
-    if !article.title.is_empty() {
-        let _ = writeln!(answer, "Title: {}", article.title);
-    }
-    if is_truncated {
-        answer.push_str("Note: the page is larger than 2 MiB; this is its beginning.\n");
-    }
-    let room = MAX_OUTPUT_BYTES.saturating_sub(answer.len() + OFFSETS_BYTES);
-    let Some(part) = paging::part(&article.text, offset, max, room) else {
-        return Err(ToolError::new(format!(
-            "The offset {offset} is past the end: the text has {} characters.",
-            article.text.chars().count()
-        )));
-    };
-    let _ = writeln!(answer, "total_chars: {}", part.total_chars);
-    if offset > 0 {
-        let _ = writeln!(answer, "offset: {offset}");
-    }
-    if let Some(next) = part.next_offset {
-        let _ = writeln!(answer, "next_offset: {next}");
-    }
-    answer.push('\n');
-    if article.text.is_empty() {
-        answer.push_str("(The page contains no text.)");
-    }
-    answer.push_str(part.text.trim_end());
-    if let Some(next) = part.next_offset {
-        let _ = write!(answer, "\n[cut; it continues at offset {next}]");
-    }
-    Ok(answer)
-}
-
-/// Whether a request names secrets.
-fn uses_secrets(input: &Value) -> bool {
-    let headers = input.get("headers").and_then(Value::as_object);
-    let values = headers.into_iter().flat_map(serde_json::Map::values);
-    // Inserts into the parsed URL, because parsing removes and encodes characters.
-    let url = input.get("url").and_then(Value::as_str);
-    let url = url.and_then(|url| Url::parse(url.trim()).ok());
-    let parts = url.iter().flat_map(|url| [Some(url.path()), url.query()]);
-    let mut texts = values.filter_map(Value::as_str).chain(parts.flatten());
-    texts.any(names_secrets)
-}
-
-impl Tool for WebFetch {
-    fn name(&self) -> &'static str {
-        "web_fetch"
-    }
-
-    fn description(&self) -> &'static str {
-        "Fetches a page of the public web by its URL and returns its readable text. HTML is \
-         converted to Markdown; the text of PDF and office documents is extracted; plain text, \
-         JSON and XML are returned unchanged. A JPEG, PNG or WebP image is shown to you if you can \
-         see pictures. A long text is returned in parts: call again with the next_offset of the \
-         answer as offset. It cannot reach private addresses and sends no cookies or credentials \
-         of its own."
-    }
-
-    fn parameters(&self) -> Value {
-        let (min, default, max) = CHARACTERS;
-        let mut schema = json!({
-            "type": "object",
-            "properties": {
-                "url": {
-                    "type": "string",
-                    "description": "The complete URL, beginning with https:// or http://.",
-                    "minLength": 1,
-                    "maxLength": MAX_URL_CHARACTERS,
-                },
-                "max_chars": {
-                    "type": "integer",
-                    "description": "The maximum number of characters of text to return.",
-                    "minimum": min,
-                    "maximum": max,
-                    "default": default,
-                },
-                "offset": {
-                    "type": "integer",
-                    "description": "The character of the text to begin with.",
-                    "minimum": 0,
-                    "default": 0,
-                },
-            },
-            "required": ["url"],
-            "additionalProperties": false,
-        });
-        let properties = schema.get_mut("properties").and_then(Value::as_object_mut);
-        if let (Some(properties), Some(secrets)) = (properties, self.secrets.listed()) {
-            let headers = json!({
-                "type": "object",
-                "description": format!(
-                    "Additional request headers. In their values, and in the path and query of the \
-                     URL, these stand for secrets that you cannot see: {secrets}."
-                ),
-                "maxProperties": MAX_HEADERS,
-                "additionalProperties": { "type": "string", "maxLength": MAX_HEADER_CHARACTERS },
-            });
-            properties.insert("headers".to_owned(), headers);
-        }
-        schema
-    }
-
-    fn audience(&self) -> Audience {
-        Audience::Public
-    }
-
-    fn returns_private(&self, input: &Value) -> bool {
-        uses_secrets(input)
-    }
-
-    /// A request with a secret has the rights of its owner, so it may change something.
-    fn effect(&self, input: &Value, has_private: bool) -> Effect {
-        if uses_secrets(input) {
-            Effect::Change
-        } else if has_private {
-            Effect::Reveal
-        } else {
-            Effect::None
-        }
-    }
-
-    /// The host and its port, if the URL has one.
-    fn target(&self, input: &Value) -> Option<String> {
-        let url = Url::parse(input.get("url")?.as_str()?.trim()).ok()?;
-        let host = url.host_str()?;
-        Some(match url.port() {
-            Some(port) => format!("{host}:{port}"),
-            None => host.to_owned(),
-        })
-    }
-
-    fn call<'a>(
-        &'a self,
-        context: &'a ToolContext,
-        input: Value,
-    ) -> BoxFuture<'a, Result<String, ToolError>> {
-        Box::pin(self.fetch(context, input))
     }
 }

@@ -1,9 +1,12 @@
 //! Managing the servers: approve, restart, test, delete the authorization.
 
+mod error;
+
 use super::handle::Mcp;
 use super::other_nodes::Elsewhere;
 use super::status::{McpReview, McpState, McpStatus, McpToolStatus};
-use gatehouse_domain::{Actor, ErrorCode, Problem};
+pub use error::McpError;
+use gatehouse_domain::Actor;
 use gatehouse_store::{AuditEntry, McpToolRow, StoreError};
 use serde_json::json;
 use std::sync::Arc;
@@ -11,64 +14,6 @@ use std::time::Duration;
 
 /// How long a call waits for a server to connect or to fail.
 const WAIT: Duration = Duration::from_secs(90);
-
-/// Why an operation on a server was refused or failed. Nothing was changed.
-#[derive(Debug, thiserror::Error)]
-pub enum McpError {
-    #[error("the server does not exist")]
-    NotFound,
-    #[error("the server is not connected")]
-    NotConnected,
-    /// The server's offer differs from the one that the caller saw.
-    #[error("the tools have changed")]
-    Changed,
-    #[error("the server does not offer the tool {0}")]
-    NoTool(String),
-    #[error("the server does not offer the prompt")]
-    NoPrompt,
-    /// An argument of a prompt is missing, unknown or too long.
-    #[error("the arguments are not valid: {0}")]
-    Argument(String),
-    /// The server did not fill in a prompt. Its error text is for the caller.
-    #[error("the server returned no prompt")]
-    Refused {
-        /// The name of the server.
-        server: String,
-        said: String,
-    },
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
-
-impl From<McpError> for Problem {
-    fn from(error: McpError) -> Self {
-        match error {
-            McpError::NotFound => Self::not_found("MCP server"),
-            McpError::NotConnected => Self::new(
-                ErrorCode::Conflict,
-                "The MCP server is not connected. Nothing was changed. See its `problem` in mcp.list.",
-            ),
-            McpError::Changed => Self::new(
-                ErrorCode::Conflict,
-                "The tools of the MCP server have changed since you listed them. Nothing was approved. Call mcp.list \
-                 again.",
-            ),
-            McpError::NoTool(_) => {
-                Self::invalid_params("tools", "contains a tool that the server does not have")
-            }
-            McpError::NoPrompt => Self::not_found("MCP prompt"),
-            McpError::Argument(reason) => Self::invalid_params("arguments", reason),
-            McpError::Refused { server, said } => Self::new(
-                ErrorCode::ProviderFailed,
-                "The MCP server returned no prompt. Check the arguments and try again.",
-            )
-            .with("provider", server)
-            .with("retryable", false)
-            .with("provider_message", said),
-            McpError::Store(error) => error.into(),
-        }
-    }
-}
 
 impl Mcp {
     /// The status of one server.

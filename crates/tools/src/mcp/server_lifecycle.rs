@@ -1,21 +1,16 @@
 //! The life cycle of one server: start, list its tools, watch for changes, and restart after a failure.
 
-use super::ask::LIST_TIME;
-use super::catalogue;
+mod offers;
+
 use super::connect::connect;
 use super::connect_error::ConnectError;
 use super::known_resources::KnownResources;
 use super::listener::Listener;
-use super::listing;
-use super::offers::McpOffers;
-use super::review;
-use super::server::{Server, group};
+use super::server::Server;
 use super::status::{McpState, McpStatus};
-use gatehouse_agents::Tool;
 use gatehouse_store::StoreError;
 use rmcp::RoleClient;
-use rmcp::model::ServerCapabilities;
-use rmcp::service::{Peer, RunningService};
+use rmcp::service::RunningService;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -136,70 +131,6 @@ impl Server {
             tracing::warn!(server = %self.name, "an MCP server did not end in time");
         }
         outcome
-    }
-
-    /// Lists a server's tools, resources and prompts, reviews the tools, and publishes the approved ones. Returns
-    /// whether the audit log already contains the differences.
-    async fn publish(
-        &self,
-        peer: &Peer<RoleClient>,
-        known: &Arc<KnownResources>,
-        is_noted: bool,
-    ) -> Result<bool, ServerError> {
-        let info = peer.peer_info();
-        let capabilities = info.map(|info| info.capabilities.clone());
-        let capabilities = capabilities.unwrap_or_default();
-        let offers = self.offers(peer, &capabilities).await;
-        known.replace(&offers.resources);
-        // Some SDKs state the capability also for servers that have no resources.
-        let known = Some(known).filter(|_| !offers.resources.is_empty());
-        let with = (peer, &self.dependencies.files);
-        let listing = listing::tools(&self.name, with, (&capabilities, known));
-        let listed = timeout(LIST_TIME, listing).await;
-        let Ok(Ok(mut tools)) = listed else {
-            return Err(ServerError::List);
-        };
-        let reviewed = review::review(&self.dependencies, &self.name, &tools).await;
-        let reviewed = reviewed.map_err(ServerError::Store)?;
-        tools.retain(|tool| reviewed.admits(tool));
-        let count = tools.len();
-        let tools = tools
-            .into_iter()
-            .map(|tool| Arc::new(tool) as Arc<dyn Tool>);
-        (self.dependencies.publish)(&group(&self.name), tools.collect());
-        let is_changed = !reviewed.pending().is_empty();
-        if is_changed && !is_noted {
-            tracing::warn!(
-                server = %self.name,
-                tools = ?reviewed.pending(),
-                "tools of an MCP server differ from what was approved and are not offered"
-            );
-            let noted = review::note_change(&self.dependencies, &self.name, &reviewed);
-            noted.await.map_err(ServerError::Store)?;
-        }
-        tracing::info!(server = %self.name, tools = count, "connected to an MCP server");
-        self.dependencies.board.set(McpStatus {
-            state: McpState::Connected,
-            tools: count,
-            listed: reviewed.tools,
-            digest: reviewed.digest,
-            offers: Arc::new(offers),
-            ..self.status()
-        });
-        Ok(is_changed)
-    }
-
-    /// Lists the resources and prompts. Without them, the server is still of use.
-    async fn offers(
-        &self,
-        peer: &Peer<RoleClient>,
-        capabilities: &ServerCapabilities,
-    ) -> McpOffers {
-        let listing = catalogue::offers(&self.name, peer, capabilities);
-        timeout(LIST_TIME, listing).await.unwrap_or_else(|_| {
-            tracing::warn!(server = %self.name, "an MCP server did not list its resources or prompts in time");
-            McpOffers::default()
-        })
     }
 
     /// Completes when the vault is no longer sealed, or never if `waits` is false.

@@ -2,24 +2,27 @@
 //! explain what to configure.
 
 mod brave;
+mod key;
 mod searxng;
 mod tavily;
+mod tool;
 
 use crate::html;
 use crate::input;
 use crate::text;
 use arc_swap::ArcSwap;
-use futures_util::future::BoxFuture;
-use gatehouse_agents::{Audience, Effect, Tool, ToolContext, ToolError};
+use gatehouse_agents::ToolError;
 use gatehouse_config::{self as config, SearchProvider};
-use gatehouse_domain::KeyBinding;
 use gatehouse_outbound::{AddressSource, Outbound, OutboundError, read_capped};
 use gatehouse_secrets::{KeyOfService, Secrets, SecretsError};
+pub use key::key_binding;
+use key::variable;
+pub(crate) use key::{bind_key, service_of_variable};
 use reqwest::{RequestBuilder, StatusCode};
 use secrecy::SecretString;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,26 +40,6 @@ const MAX_ANSWER_BYTES: usize = 2 << 20;
 const NOT_CONFIGURED: &str = "web_search is not configured: set tools.web_search.provider to brave, \
     tavily or searxng, and its API key (environment variable BRAVE_API_KEY or TAVILY_API_KEY in the \
     vault) or, for searxng, tools.web_search.base_url.";
-
-/// The vault variable that contains the key of a search service.
-const fn variable(provider: SearchProvider) -> Option<&'static str> {
-    match provider {
-        SearchProvider::Brave => Some("BRAVE_API_KEY"),
-        SearchProvider::Tavily => Some("TAVILY_API_KEY"),
-        SearchProvider::Searxng => None,
-    }
-}
-
-/// The service that the key of a search service must be bound to; `None` when it needs no key.
-pub fn key_binding(provider: SearchProvider, base_url: Option<&Url>) -> Option<KeyBinding> {
-    let (kind, own) = match provider {
-        SearchProvider::Brave => ("brave", brave::OWN),
-        SearchProvider::Tavily => ("tavily", tavily::OWN),
-        SearchProvider::Searxng => return None,
-    };
-    let own = Url::parse(own).ok()?;
-    Some(KeyBinding::of_url(kind, base_url.unwrap_or(&own)))
-}
 
 /// One result.
 struct Hit {
@@ -84,34 +67,6 @@ struct Input {
 struct Question<'q> {
     query: &'q str,
     count: usize,
-}
-
-/// Binds the key variable of the chosen service to its address, unless it is already bound. Called at
-/// startup: a variable from an earlier version belongs to the address that was configured then.
-pub(crate) async fn bind_key(settings: &config::WebSearch, secrets: &Secrets) {
-    let Some(provider) = settings.provider else {
-        return;
-    };
-    let service = key_binding(provider, settings.base_url.as_ref());
-    if let (Some(variable), Some(service)) = (variable(provider), service)
-        && let Err(error) = secrets.key_of_service(variable, &service).await
-        && !matches!(error, SecretsError::Sealed)
-    {
-        tracing::error!(%error, "the key of web_search cannot be bound to its address");
-    }
-}
-
-/// The search service that takes its key from this vault variable.
-pub(crate) fn service_of_variable(
-    settings: &config::WebSearch,
-    variable: &str,
-) -> Option<KeyBinding> {
-    let mut all = [SearchProvider::Brave, SearchProvider::Tavily].into_iter();
-    let provider = all.find(|provider| self::variable(*provider) == Some(variable))?;
-    // `base_url` applies to the chosen provider; others use their vendor's address.
-    let base_url = settings.base_url.as_ref();
-    let is_other = settings.provider.is_some_and(|chosen| chosen != provider);
-    key_binding(provider, base_url.filter(|_| !is_other))
 }
 
 impl WebSearch {
@@ -250,63 +205,5 @@ fn present(hits: &[Hit], count: usize) -> String {
         "No results.".to_owned()
     } else {
         answer.trim_end().to_owned()
-    }
-}
-
-impl Tool for WebSearch {
-    fn name(&self) -> &'static str {
-        "web_search"
-    }
-
-    fn description(&self) -> &'static str {
-        "Searches the web and returns titles, URLs and short excerpts. Use web_fetch to read a result."
-    }
-
-    fn parameters(&self) -> Value {
-        let (min, default, max) = RESULTS;
-        json!({
-            "type": "object",
-            "properties": {
-                "query": {
-                    "type": "string",
-                    "description": "The search query.",
-                    "minLength": 1,
-                    "maxLength": MAX_QUERY_CHARACTERS,
-                },
-                "count": {
-                    "type": "integer",
-                    "description": "The number of results to return.",
-                    "minimum": min,
-                    "maximum": max,
-                    "default": default,
-                },
-            },
-            "required": ["query"],
-            "additionalProperties": false,
-        })
-    }
-
-    fn audience(&self) -> Audience {
-        Audience::Public
-    }
-
-    fn returns_private(&self, _: &Value) -> bool {
-        false
-    }
-
-    fn effect(&self, _input: &Value, has_private: bool) -> Effect {
-        if has_private {
-            Effect::Reveal
-        } else {
-            Effect::None
-        }
-    }
-
-    fn call<'a>(
-        &'a self,
-        _: &'a ToolContext,
-        input: Value,
-    ) -> BoxFuture<'a, Result<String, ToolError>> {
-        Box::pin(self.search(input))
     }
 }

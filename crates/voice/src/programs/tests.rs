@@ -5,7 +5,7 @@ mod guard;
 
 use super::*;
 use crate::settings::Timeouts;
-use futures_util::FutureExt;
+use futures_util::{FutureExt, StreamExt, stream::BoxStream};
 use guard::random;
 use rustix::process::{Pid, test_kill_process};
 use std::fs::{self, Permissions};

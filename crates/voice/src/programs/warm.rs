@@ -4,12 +4,15 @@
 //! it is unused for long, when a request fails, when the settings change and when the server stops. A caller whose
 //! request fails runs the program for this request alone.
 
+mod serve;
+
 use super::{Process, Server};
 use crate::VoiceError;
 use crate::resources::MAX_TEXT_ANSWER_BYTES;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use gatehouse_domain::Random;
+use serve::{answered, serve};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fmt;
@@ -27,8 +30,6 @@ const MAX_KEPT: usize = 4;
 const MAX_LINE_BYTES: usize = 16 << 10;
 /// How many requests may wait for a process. The permits of programs limit them further.
 const MAX_WAITING: usize = 64;
-/// How long a request whose caller has left may take to end. If it takes longer, its process is ended.
-const SETTLE: Duration = Duration::from_millis(700);
 
 /// The programs that are kept. Dropping the last clone ends them after their current requests.
 #[derive(Clone)]
@@ -141,7 +142,7 @@ impl Warm {
     }
 
     /// Makes a request to the process of the command, and starts it if there is none. `None` if the process ended
-    /// before it began the request. If the caller leaves, the request has [`SETTLE`] to end.
+    /// before it began the request. If the caller leaves, the request has [`SETTLE`](serve::SETTLE) to end.
     ///
     /// # Errors
     /// Fails if the process cannot be started.
@@ -219,67 +220,4 @@ impl fmt::Debug for Warm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Warm").finish_non_exhaustive()
     }
-}
-
-async fn answered<T>(
-    process: &mut Process,
-    work: impl for<'a> FnOnce(&'a mut Process) -> BoxFuture<'a, (Outcome, T)>,
-    mut answer: oneshot::Sender<T>,
-) -> Outcome {
-    if answer.is_closed() {
-        return Outcome::Keep;
-    }
-    let mut work = work(&mut *process);
-    let done = tokio::select! {
-        done = &mut work => Some(done),
-        () = answer.closed() => tokio::time::timeout(SETTLE, &mut work).await.ok(),
-    };
-    drop(work);
-    let Some((outcome, value)) = done else {
-        return Outcome::End;
-    };
-    // The caller may have left.
-    let _ = answer.send(value);
-    outcome
-}
-
-/// Owns a process until it ends.
-async fn serve(
-    mut process: Process,
-    mut requests: mpsc::Receiver<Request>,
-    keep: Duration,
-    stop: CancellationToken,
-) {
-    let mut idle_until = Instant::now() + keep;
-    let mut is_open = true;
-    loop {
-        let request = tokio::select! {
-            biased;
-            () = stop.cancelled() => break,
-            request = requests.recv() => request,
-            () = tokio::time::sleep_until(idle_until), if is_open => {
-                // A request that has just been sent is still served.
-                requests.close();
-                is_open = false;
-                continue;
-            }
-            line = process.line() => match line {
-                Some(_) => continue,
-                None => break,
-            },
-        };
-        let Some(request) = request else { break };
-        let outcome = tokio::select! {
-            biased;
-            () = stop.cancelled() => Outcome::End,
-            outcome = request(&mut process) => outcome,
-        };
-        if outcome == Outcome::End {
-            break;
-        }
-        idle_until = Instant::now() + keep;
-    }
-    // From here on, requests go to another process.
-    drop(requests);
-    process.end().await;
 }

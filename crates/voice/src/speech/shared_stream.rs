@@ -1,13 +1,15 @@
 //! Streams of speech that are being made: identical requests listen to the first one's stream instead of paying
 //! again.
 
+mod listener;
+
 use super::observed::Body;
 use crate::VoiceError;
 use crate::cache::Name;
 use bytes::Bytes;
 use futures_util::future::{BoxFuture, Shared};
-use futures_util::stream;
 use futures_util::{FutureExt, StreamExt};
+use listener::Listener;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
@@ -192,76 +194,6 @@ fn size(piece: &Piece) -> usize {
 /// Only the last listener gets the original error.
 fn own(error: Arc<VoiceError>) -> VoiceError {
     Arc::try_unwrap(error).unwrap_or_else(|error| error.copied())
-}
-
-/// One request's place in a stream.
-pub(super) struct Listener {
-    id: u64,
-    stream: Arc<SharedStream>,
-}
-
-impl Listener {
-    fn first(stream: Arc<SharedStream>) -> Self {
-        let id = stream.log().enter();
-        Self { id, stream }
-    }
-
-    /// `None` if the stream has ended, failed or dropped its first bytes.
-    fn of(stream: Arc<SharedStream>) -> Option<Self> {
-        if stream.has_failed() {
-            return None;
-        }
-        let id = {
-            let mut log = stream.log();
-            log.is_open().then(|| log.enter())
-        };
-        Some(Self { id: id?, stream })
-    }
-
-    /// Waits until the stream begins. Also returns whether it comes from the cache. An error before the first byte
-    /// reaches every listener.
-    pub(super) async fn begun(self) -> Result<Begun, VoiceError> {
-        let beginning = self.stream.beginning.clone();
-        match beginning.await {
-            Ok(is_cached) => Ok((self.body(), is_cached)),
-            Err(error) => {
-                drop(self);
-                Err(own(error))
-            }
-        }
-    }
-
-    fn body(self) -> Body {
-        let pieces = stream::unfold(Some(self), |listener| async move {
-            let listener = listener?;
-            let piece = listener.next().await?;
-            let rest = piece.is_ok().then_some(listener);
-            Some((piece, rest))
-        });
-        pieces.boxed()
-    }
-
-    async fn next(&self) -> Option<Result<Bytes, VoiceError>> {
-        loop {
-            let (number, next) = {
-                let mut log = self.stream.log();
-                if let Some(piece) = log.read(self.id) {
-                    return Some(piece);
-                }
-                (log.end(), log.next.clone()?)
-            };
-            let piece = next.await;
-            self.stream.log().add(number, piece, &self.stream.source);
-        }
-    }
-}
-
-impl Drop for Listener {
-    fn drop(&mut self) {
-        let mut log = self.stream.log();
-        log.positions.remove(&self.id);
-        log.trim();
-    }
 }
 
 #[cfg(test)]

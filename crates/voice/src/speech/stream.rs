@@ -1,12 +1,13 @@
 //! Text to audio that is forwarded as it arrives: `POST /api/tts/stream`.
 
+mod encoding;
+
 use super::complete::CompleteSpeech;
-use super::container::{broken, other_kind_of_head, peek, read};
+use super::container::{other_kind_of_head, peek, read};
 use super::observed::{Body, ObservedStream, SoFar};
 use super::order::{Job, Order};
 use super::provider_call::speak;
 use super::request::SpeechRequest;
-use super::samples::Samples;
 use super::shared_stream::Begun;
 use crate::TtsId;
 use crate::attempt::{Attempt, Tries};
@@ -15,15 +16,13 @@ use crate::tts::TtsCall;
 use crate::usage;
 use crate::{Voice, VoiceError};
 use bytes::Bytes;
+use encoding::encoded;
 use futures_util::stream::{self, BoxStream};
 use futures_util::{StreamExt, TryStreamExt};
-use gatehouse_audio::{Encoder, Format};
+use gatehouse_audio::Format;
 use gatehouse_domain::trace;
 use std::fmt;
 use std::sync::Arc;
-
-/// How many samples to encode before yielding to other tasks.
-const SAMPLES_AT_ONCE: usize = 12_000;
 
 /// A stream of speech whose first bytes have arrived.
 pub struct Streamed {
@@ -203,84 +202,4 @@ async fn native(state: &State, job: &Job, call: &TtsCall) -> Result<Body, VoiceE
 async fn whole(state: &Arc<State>, job: &Job) -> Result<Body, VoiceError> {
     let made = job.make(state).await?;
     Ok(stream::iter([Ok(made.audio)]).boxed())
-}
-
-/// Encodes samples as they arrive.
-fn encoded(state: &Arc<State>, job: Job) -> Body {
-    let samples = Samples::new(Arc::clone(state), job.id, job.calls);
-    let state = Encoding {
-        id: job.id,
-        format: job.format,
-        samples,
-        waiting: Vec::new(),
-        encoder: None,
-        at_end: false,
-    };
-    let pieces = stream::try_unfold(state, |mut state| async move {
-        let piece = state.next().await?;
-        Ok(piece.map(|piece| (piece, state)))
-    });
-    pieces.boxed()
-}
-
-struct Encoding {
-    id: TtsId,
-    format: Format,
-    samples: Samples,
-    /// Samples that are not encoded yet, in reverse order.
-    waiting: Vec<i16>,
-    encoder: Option<Encoder>,
-    at_end: bool,
-}
-
-impl Encoding {
-    async fn next(&mut self) -> Result<Option<Bytes>, VoiceError> {
-        let id = self.id;
-        while !self.at_end {
-            let bytes = if let Some(samples) = self.some().await? {
-                self.encoder()?.push(&samples)
-            } else {
-                self.at_end = true;
-                let encoder = self.encoder.take();
-                encoder.map_or_else(|| Ok(Vec::new()), Encoder::finish)
-            };
-            let bytes = bytes.map_err(|error| broken(id, &error))?;
-            if !bytes.is_empty() {
-                return Ok(Some(bytes.into()));
-            }
-            tokio::task::yield_now().await;
-        }
-        Ok(None)
-    }
-
-    /// Creates the encoder for the rate of the first samples.
-    fn encoder(&mut self) -> Result<&mut Encoder, VoiceError> {
-        let rate = self.samples.rate().unwrap_or(Format::PCM_RATE);
-        let (id, format) = (self.id, self.format);
-        match &mut self.encoder {
-            Some(encoder) => Ok(encoder),
-            none => {
-                let made = Encoder::new(format, rate).map_err(|error| broken(id, &error))?;
-                Ok(none.insert(made))
-            }
-        }
-    }
-
-    /// The next samples, at most [`SAMPLES_AT_ONCE`].
-    async fn some(&mut self) -> Result<Option<Vec<i16>>, VoiceError> {
-        if self.waiting.is_empty() {
-            match self.samples.next().await? {
-                None => return Ok(None),
-                Some(samples) if samples.len() <= SAMPLES_AT_ONCE => return Ok(Some(samples)),
-                Some(mut samples) => {
-                    samples.reverse();
-                    self.waiting = samples;
-                }
-            }
-        }
-        let keep = self.waiting.len().saturating_sub(SAMPLES_AT_ONCE);
-        let mut some = self.waiting.split_off(keep);
-        some.reverse();
-        Ok(Some(some))
-    }
 }

@@ -6,28 +6,26 @@
 //! between. The text is passed only on stdin: the successor also speaks unknown arguments, and arguments are not
 //! secret. If programs are kept between requests, [`kept`] asks the running one.
 
+mod described;
 mod kept;
 
 use super::{Encoding, Speech, TtsCall, TtsProvider};
 use crate::VoiceError;
-use crate::programs::{Command, Job, Programs, Protocol, Rest, absolute, not_found, open_file};
+use crate::programs::{Command, Job, Programs, Protocol, Rest, absolute, not_found};
 use crate::provider::{About, BINARY_PATH, ProviderSettings, Service, setting};
 use crate::resources::{MAX_ANSWER_BYTES, Resources};
 use bytes::Bytes;
+use described::Described;
 use futures_util::FutureExt;
 use futures_util::stream::BoxStream;
-use serde::Deserialize;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use tokio::io::AsyncReadExt;
 
 const ID: &str = "tts_local_1";
 const BINARY: &str = "voice.tts.tts_local_1.binary_path";
 const MODEL: &str = "voice.tts.tts_local_1.model_path";
-const CONFIG: &str = "voice.tts.tts_local_1.config_path";
-/// The largest voice description to read. Real ones have about 5 kB, or 30 kB with a thousand speakers.
-const MAX_CONFIG_BYTES: u64 = 4 << 20;
+
 /// Without it, the successor reads its input in the locale's encoding.
 const VARIABLES: &[(&str, &str)] = &[("PYTHONUTF8", "1")];
 
@@ -154,43 +152,6 @@ fn beside(model: &Path) -> PathBuf {
     let mut name = model.as_os_str().to_owned();
     name.push(".json");
     name.into()
-}
-
-/// The fields of the voice description that are used.
-#[derive(Deserialize)]
-struct Described {
-    audio: Audio,
-    #[serde(default)]
-    inference: Inference,
-}
-
-#[derive(Deserialize)]
-struct Audio {
-    /// Samples per second.
-    sample_rate: u32,
-}
-
-#[derive(Default, Deserialize)]
-struct Inference {
-    /// The default of the voice.
-    length_scale: Option<f64>,
-}
-
-impl Described {
-    async fn read(path: &Path) -> Result<Self, VoiceError> {
-        let unreadable =
-            || VoiceError::not_configured(CONFIG, "The voice's .json file is missing or invalid.");
-        let file = open_file(path).await.map_err(|_| unreadable())?;
-        let mut text = Vec::new();
-        let read = file.take(MAX_CONFIG_BYTES).read_to_end(&mut text).await;
-        read.map_err(|_| unreadable())?;
-        let described: Self = serde_json::from_slice(&text).map_err(|_| unreadable())?;
-        if (1..=384_000).contains(&described.audio.sample_rate) {
-            Ok(described)
-        } else {
-            Err(unreadable())
-        }
-    }
 }
 
 /// The arguments except those for the output.

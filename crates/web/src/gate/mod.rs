@@ -3,6 +3,7 @@
 //! with its scope check. Every response gets its headers, its metrics and one log line.
 
 pub(crate) mod class;
+mod early_response;
 mod head;
 mod headers;
 mod path;
@@ -11,6 +12,7 @@ mod rest;
 mod vault_guard;
 
 pub use class::{PathClass, path_class};
+use early_response::EarlyResponse;
 pub use head::MAX_HEAD_BYTES;
 use public::is_hub_check;
 pub use public::is_public;
@@ -20,16 +22,14 @@ use crate::app::App;
 use crate::arrival::{Arrival, Peer};
 use crate::connection_slots::ConnectionSlot;
 use crate::observe::{self, RequestRecord};
-use crate::respond::{Refusal, write_refusal};
+use crate::respond::{self, write_refusal};
 use crate::routes::health;
-use crate::{pages, respond};
-use axum::body::Body;
 use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
 use gatehouse_auth::{AuthError, Decision, RequestContext, RequestFacts, Subject};
 use gatehouse_domain::{Problem, RequestId};
-use http::header::{CONNECTION, LOCATION, WWW_AUTHENTICATE};
+use http::header::{CONNECTION, WWW_AUTHENTICATE};
 use http::request::Parts;
 use http::{HeaderValue, StatusCode, Version};
 use rest::Rest;
@@ -107,35 +107,6 @@ fn challenge(request: &Parts, answer: &mut Response) {
     }
 }
 
-/// A response instead of the route's.
-enum EarlyResponse {
-    /// An error, as JSON.
-    Away(Problem),
-    /// A page request that is redirected to setup.
-    ToOnboarding,
-    /// A page request that gets the login view.
-    ToLogin,
-    /// A response that depends on no identity.
-    Answered(Box<Response>),
-}
-
-impl From<Problem> for EarlyResponse {
-    fn from(problem: Problem) -> Self {
-        Self::Away(problem)
-    }
-}
-
-impl EarlyResponse {
-    fn into_response(self, app: &App) -> Response {
-        match self {
-            Self::Away(problem) => Refusal(problem).into_response(),
-            Self::ToOnboarding => see_other("/onboarding"),
-            Self::ToLogin => pages::shell(app),
-            Self::Answered(response) => *response,
-        }
-    }
-}
-
 /// Decides whether the request may proceed to its route.
 async fn admit(
     app: &App,
@@ -204,15 +175,6 @@ fn refuse_unless_allowed(request: &Parts, context: &RequestContext) -> Result<()
     } else {
         EarlyResponse::ToLogin
     })
-}
-
-fn see_other(to: &'static str) -> Response {
-    let mut response = Response::new(Body::empty());
-    *response.status_mut() = StatusCode::SEE_OTHER;
-    response
-        .headers_mut()
-        .insert(LOCATION, HeaderValue::from_static(to));
-    response
 }
 
 /// Contains a handler's panic, so only its own request fails.

@@ -3,10 +3,12 @@
 //! completed message.
 
 mod header;
+mod incoming;
 
 use gatehouse_rpc::memory_budget::{ByteBudget, Holder, Share};
 pub(super) use header::{Kind, header_of};
 use header::{header, unmask};
+pub(super) use incoming::{Broken, Incoming};
 
 const CONTINUATION: u8 = 0x0;
 const TEXT: u8 = 0x1;
@@ -19,39 +21,6 @@ const PONG: u8 = 0xA;
 const MAX_CONTROL_BYTES: usize = 125;
 /// The maximum header size of a client's frame (section 5.2).
 const MAX_HEADER_BYTES: usize = 14;
-
-/// The result of reading.
-#[derive(Debug)]
-pub(super) enum Incoming {
-    /// A complete text message and the bytes charged for it.
-    Text(String, Share),
-    /// A binary message has started, and binary messages are not accepted.
-    Binary,
-    /// A complete binary message and the bytes charged for it.
-    #[cfg_attr(
-        not(feature = "voice"),
-        expect(dead_code, reason = "only `/ws/talk` accepts binary messages")
-    )]
-    Bytes(Vec<u8>, Share),
-    /// A ping with its payload. Answer with a pong.
-    Ping(Vec<u8>),
-    Pong,
-    /// The closing handshake.
-    Close,
-}
-
-/// Why the decoder cannot continue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Broken {
-    /// The message exceeds the limit.
-    TooLong,
-    /// There is no memory for the message.
-    NoRoom,
-    /// A text message is not valid UTF-8.
-    NotText,
-    /// The input violates the protocol.
-    Protocol,
-}
 
 /// The frame whose payload is being read.
 #[derive(Clone, Copy, Debug)]

@@ -1,12 +1,14 @@
 //! `backup create`.
 
+mod report;
+
 use super::super::client::{Client, ClientError};
 use super::super::globals::Globals;
-use super::super::output::{Output, field, line, note, warn};
+use super::super::output::{Output, field, line, warn};
 use super::super::{offline, progress, prompt, usage};
 use super::download::{self, Destination};
 use super::target::{Target, UNENCRYPTED, new_file, refuse_terminal};
-use super::{manifest_record, open_file, recipient, record, verify};
+use super::{open_file, recipient, record, verify};
 use anyhow::{Context, Error, Result, anyhow};
 use gatehouse_backup::age::{FileKey, Identity, Recipient};
 use gatehouse_backup::folder::{self, NewFile};
@@ -15,8 +17,9 @@ use gatehouse_config::Layers;
 use gatehouse_domain::{Clock, ErrorCode, SystemClock, SystemRandom};
 use gatehouse_services::backup::{source, stored_settings};
 use gatehouse_store::FileOwner;
+use report::report;
 use secrecy::ExposeSecret;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -223,46 +226,4 @@ async fn write(source: &Source, recipient: Option<&Recipient>, to: impl Write) -
     let created = create(to, source, recipient, &SystemRandom, step).await;
     bar.finish_and_clear();
     Ok(created?)
-}
-
-fn report(
-    out: &Output,
-    path: &Path,
-    created: &Created,
-    is_encrypted: bool,
-    is_verified: bool,
-    deleted: &[Value],
-) -> Result<()> {
-    let mut record = manifest_record(&created.manifest);
-    if let Some(fields) = record.as_object_mut() {
-        fields.insert("path".to_owned(), json!(path));
-        fields.insert("bytes".to_owned(), created.bytes.into());
-        fields.insert("encrypted".to_owned(), is_encrypted.into());
-        fields.insert("deleted".to_owned(), json!(deleted));
-        if is_verified {
-            fields.insert("verified".to_owned(), true.into());
-        }
-    }
-    out.record(&record, || {
-        line(path.display());
-        let next = match (is_verified, is_encrypted) {
-            (false, _) => "Check it with: gatehouse backup verify FILE",
-            (true, false) => "Its trial restore succeeded.",
-            (true, true) => {
-                "Its trial restore succeeded, with the key of the file. Check your own key with: gatehouse backup \
-                 verify FILE"
-            }
-        };
-        note(format!(
-            "{} rows, {}. {next}",
-            created.manifest.rows(),
-            indicatif::BinaryBytes(created.bytes)
-        ));
-        if !deleted.is_empty() {
-            note(match deleted.len() {
-                1 => "One older backup was deleted.".to_owned(),
-                count => format!("{count} older backups were deleted."),
-            });
-        }
-    })
 }

@@ -1,16 +1,15 @@
 //! adnanh/webhook: `hooks.json` or `hooks.yaml` (its docs, "Hook definition" and "Hook rules").
 
+mod conditions;
+
 use super::Malformed;
 use super::node::{Content, Document, Node};
 use super::plan::Plan;
+use conditions::{looks_secret, names_secret, payload_condition, payload_path};
 use serde_json::{Map, Value, json};
 
 /// Maximum number of conditions of a payload filter in the API.
 const MAX_CONDITIONS: usize = 20;
-/// Maximum length of a condition's path in the API, in characters.
-const MAX_PATH: usize = 200;
-/// Maximum length of a condition's value in the API, in characters.
-const MAX_VALUE: usize = 500;
 
 /// Plans the hooks of a file.
 pub fn plan(plan: &mut Plan, document: &Document<'_>) -> Result<(), Malformed> {
@@ -182,67 +181,4 @@ impl SenderRules {
         }
         true
     }
-}
-
-/// The field of the payload that a rule is about.
-fn payload_path(rule: &Node) -> Option<&str> {
-    let parameter = rule.get("parameter")?;
-    let is_payload = parameter.text_of("source") == Some("payload");
-    parameter.text_of("name").filter(|_| is_payload)
-}
-
-/// The condition of a payload filter for a rule that compares a field of the payload with a value. The rule compares
-/// texts, also of numbers and booleans. A secret would be shown with the webhook, so it becomes no condition. Neither
-/// does a field that the API refuses, because it would refuse the webhook as well.
-fn payload_condition(rule: &Node) -> Option<Value> {
-    let path = payload_path(rule)?;
-    let value = rule.text_of("value")?;
-    if !is_field(path) || names_secret(path) || value.chars().count() > MAX_VALUE {
-        return None;
-    }
-    let typed = serde_json::from_str::<Value>(value)
-        .ok()
-        .filter(|typed| typed.is_number() || typed.is_boolean());
-    let value = typed.unwrap_or_else(|| json!(value));
-    Some(json!({ "path": path, "is": "equals", "value": value }))
-}
-
-/// Whether the API accepts the path of a condition.
-fn is_field(path: &str) -> bool {
-    let is_part = |part: &str| !part.is_empty() && part.trim() == part;
-    path.chars().count() <= MAX_PATH
-        && path.split('.').all(is_part)
-        && path != "__raw__"
-        && !path
-            .chars()
-            .any(|it| it.is_control() || matches!(it, '{' | '}' | '"'))
-}
-
-/// Whether a field of the payload contains a credential, also if its name is in camelCase.
-fn names_secret(path: &str) -> bool {
-    let lower = path.to_ascii_lowercase();
-    let is_in_path = |word: &&str| lower.contains(*word);
-    ["token", "secret", "password", "apikey"]
-        .iter()
-        .any(is_in_path)
-        || path.split('.').any(looks_secret)
-}
-
-/// Whether a header or a field with a fixed value is a credential rather than the name of an event.
-fn looks_secret(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    // Bitbucket's event type.
-    name != "x-event-key"
-        && name.split(['-', '_']).any(|word| {
-            [
-                "token",
-                "secret",
-                "key",
-                "auth",
-                "authorization",
-                "password",
-                "apikey",
-            ]
-            .contains(&word)
-        })
 }

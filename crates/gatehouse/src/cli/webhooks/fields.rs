@@ -1,7 +1,9 @@
 //! The flags of `webhooks create` and `webhooks update`: one per field of the API.
 
-use crate::cli::usage;
+mod conditions;
+
 use anyhow::Result;
+use conditions::{condition_of, extra_of};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Map, Value, json};
 
@@ -220,59 +222,6 @@ fn lists(
             .collect()
     };
     given.then(|| json!({ a: filled(first), b: filled(second) }))
-}
-
-const COMPARISONS: [&str; 7] = [
-    "equals",
-    "not_equals",
-    "contains",
-    "exists",
-    "missing",
-    "greater",
-    "less",
-];
-
-/// A condition of a payload filter; with `or ` before it, an alternative. A value that is not JSON is a text, and so is
-/// a list or an object. The gateway checks the condition.
-fn condition_of(text: &str) -> Value {
-    // Before a comparison, `or` is the name of a field.
-    let is_path = |rest: &&str| {
-        let next = rest.split_whitespace().next();
-        next.is_some_and(|word| !COMPARISONS.contains(&word))
-    };
-    if let Some(alternative) = text.trim().strip_prefix("or ").filter(is_path) {
-        let mut condition = one_condition_of(alternative);
-        if let Value::Object(members) = &mut condition {
-            members.insert("or".to_owned(), json!(true));
-        }
-        return condition;
-    }
-    one_condition_of(text)
-}
-
-/// A condition without `or`.
-fn one_condition_of(text: &str) -> Value {
-    let (path, rest) = text.trim().split_once(' ').unwrap_or((text.trim(), ""));
-    let (is, value) = rest.trim().split_once(' ').unwrap_or((rest.trim(), ""));
-    let value = value.trim();
-    if value.is_empty() {
-        return json!({ "path": path, "is": is });
-    }
-    let scalar = serde_json::from_str::<Value>(value)
-        .ok()
-        .filter(|value| !value.is_array() && !value.is_object());
-    json!({ "path": path, "is": is, "value": scalar.unwrap_or_else(|| json!(value)) })
-}
-
-fn extra_of(pairs: &[String]) -> Result<Value> {
-    let mut extra = Map::new();
-    for pair in pairs {
-        let (key, value) = pair
-            .split_once('=')
-            .ok_or_else(|| usage::wrong(format!("--deliver-extra {pair}: expected KEY=VALUE")))?;
-        extra.insert(key.to_owned(), json!(value));
-    }
-    Ok(Value::Object(extra))
 }
 
 #[cfg(test)]

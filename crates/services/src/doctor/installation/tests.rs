@@ -1,6 +1,10 @@
 //! Tests of the parent module.
 
+use super::clock::{clock_finding, clock_of_node};
 use super::*;
+use gatehouse_config::Vault;
+use gatehouse_domain::Timestamp;
+use gatehouse_secrets::Status;
 
 #[test]
 fn the_clock_is_compared_with_the_version_and_the_audit_log() {

@@ -1,5 +1,6 @@
 //! Tests of the parent module.
 
+use super::code::code_wait;
 use super::*;
 
 #[test]

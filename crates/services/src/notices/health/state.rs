@@ -1,11 +1,14 @@
 //! The stored state of failed health checks, and the messages that follow from the next run of the checks.
 //! Pure.
 
+mod look;
 mod message;
 
 use super::Message;
 use crate::doctor::check::{Check, Subject};
 use gatehouse_domain::Timestamp;
+use look::Key;
+pub(super) use look::Look;
 use message::{AllNews, ended_message, failed_message};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,26 +19,6 @@ const SETTLED_MS: i64 = 5 * 60_000;
 const GONE_MS: i64 = 3_600_000;
 /// How often a node stores that it still runs its checks.
 const SEEN_MS: i64 = 10 * 60_000;
-/// Checks whose result differs from node to node.
-const OF_NODE: [&str; 7] = [
-    "disk",
-    "clock",
-    "certificate",
-    "channels",
-    "audit_export",
-    "profiles",
-    "schedules",
-];
-/// Checks that are left out when a setting turns their subject off.
-const OPTIONAL: [&str; 7] = [
-    "certificate",
-    "backup",
-    "backup_drill",
-    "backup_encrypted",
-    "audit_export",
-    "profiles",
-    "schedules",
-];
 
 /// The stored state of a failure.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,118 +40,6 @@ pub(super) struct Failing {
 
 /// The failures by [`Key`]. Earlier versions read and write the same entries, without subjects.
 pub(super) type State = BTreeMap<String, Failing>;
-
-/// The results of the checks.
-pub(super) struct Look {
-    pub(super) checks: Vec<Check>,
-    /// The name of this node if others may share the database.
-    pub(super) node: Option<String>,
-    /// The channels that get messages.
-    pub(super) targets: BTreeSet<String>,
-    pub(super) now: Timestamp,
-}
-
-/// `check`, `check/subject`, `check@node` or `check/subject@node`. Checks and subjects contain neither `/` nor `@`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Key<'a> {
-    check: &'a str,
-    subject: Option<&'a str>,
-    node: Option<&'a str>,
-}
-
-impl<'a> Key<'a> {
-    fn parse(text: &'a str) -> Self {
-        let (rest, node) = match text.split_once('@') {
-            Some((rest, node)) => (rest, Some(node)),
-            None => (text, None),
-        };
-        let (check, subject) = match rest.split_once('/') {
-            Some((check, subject)) => (check, Some(subject)),
-            None => (rest, None),
-        };
-        Self {
-            check,
-            subject,
-            node,
-        }
-    }
-
-    fn text(self) -> String {
-        let subject = self.subject.map(|subject| format!("/{subject}"));
-        let node = self.node.map(|node| format!("@{node}"));
-        let (subject, node) = (subject.unwrap_or_default(), node.unwrap_or_default());
-        format!("{}{subject}{node}", self.check)
-    }
-
-    /// The check as messages name it.
-    fn label(self) -> String {
-        Key {
-            subject: None,
-            ..self
-        }
-        .text()
-    }
-}
-
-impl Look {
-    /// The node in the keys of a check. [`Check::is_of_node`] adds it to those of a failure.
-    fn node_of(&self, check: &str) -> Option<&str> {
-        self.node.as_deref().filter(|_| OF_NODE.contains(&check))
-    }
-
-    fn find(&self, check: &str) -> Option<&Check> {
-        self.checks.iter().find(|it| it.id == check)
-    }
-
-    /// The failures of a check: one per subject, or one.
-    fn failures<'a>(&'a self, check: &'a Check) -> Vec<(Key<'a>, Option<&'a Subject>)> {
-        let key = |subject: Option<&'a Subject>| Key {
-            check: check.id,
-            subject: subject.map(|subject| subject.id.as_str()),
-            node: if check.is_of_node {
-                self.node.as_deref()
-            } else {
-                self.node_of(check.id)
-            },
-        };
-        if check.ok {
-            return Vec::new();
-        }
-        if check.subjects.is_empty() {
-            return vec![(key(None), None)];
-        }
-        let subjects = check.subjects.iter().map(Some);
-        subjects.map(|subject| (key(subject), subject)).collect()
-    }
-
-    /// The keys of the subjects that fail a check now, if the key is one without a subject. Earlier versions reported
-    /// the check as a whole.
-    fn subjects_of(&self, key: Key<'_>) -> Option<Vec<String>> {
-        let check = self.find(key.check)?;
-        let is_whole = key.subject.is_none() && key.node == self.node_of(key.check);
-        let has_subjects = !check.ok && !check.subjects.is_empty();
-        let keys = || self.failures(check).into_iter().map(|(key, _)| key.text());
-        (is_whole && has_subjects).then(|| keys().collect())
-    }
-
-    /// Whether this run of the checks shows that the failure has ended.
-    fn ends(&self, key: Key<'_>) -> bool {
-        let is_of_other = key.node.is_some() && key.node != self.node.as_deref();
-        if is_of_other {
-            return false;
-        }
-        if let Some(check) = self.find(key.check) {
-            let failures = self.failures(check);
-            // A failure of this node alone hides whether the check of the installation would pass.
-            let is_hidden = key.node.is_none() && failures.iter().any(|(it, _)| it.node.is_some());
-            return !is_hidden && !failures.iter().any(|(other, _)| *other == key);
-        }
-        // Other nodes may have the setting.
-        let is_own = self.node.is_none() || key.node.is_some();
-        let is_known = self.find("database").is_some_and(|database| database.ok);
-        is_own && is_known && OPTIONAL.contains(&key.check)
-    }
-}
 
 /// Compares the checks with the stored state. Returns the messages that are due, with their targets.
 pub(super) fn advance(state: &mut State, look: &Look) -> Vec<(String, Message)> {

@@ -1,6 +1,8 @@
 //! Tests of the parent module.
 
+use super::request::outcome;
 use super::*;
+use gatehouse_outbound::OutboundError;
 
 #[test]
 fn a_status_ends_a_subscription_a_notice_or_only_an_attempt() {

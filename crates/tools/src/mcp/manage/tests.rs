@@ -1,6 +1,8 @@
 //! Tests of the parent module.
 
 use super::*;
+use gatehouse_domain::ErrorCode;
+use gatehouse_domain::Problem;
 
 #[test]
 fn a_refused_prompt_names_its_server() {

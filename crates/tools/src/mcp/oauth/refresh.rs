@@ -1,10 +1,12 @@
 //! The access token for a request, and its refresh by one node.
 
+mod save;
+
 use super::OAuth;
 use super::discovery::canonical;
 use super::error::OAuthError;
 use super::record::{Record, Tokens};
-use super::tokens::{self, Granted};
+use super::tokens;
 use gatehouse_domain::{Actor, Timestamp};
 use gatehouse_store::StoreError;
 use secrecy::{ExposeSecret, SecretString};
@@ -18,10 +20,6 @@ const CLAIM: Duration = Duration::from_mins(5);
 const LOOK: Duration = Duration::from_millis(200);
 /// Maximum number of checks: until a claim has expired and another node had time to refresh.
 const LOOKS: usize = 1800;
-/// Delay between two attempts to save rotated tokens while the vault or the database does not accept them.
-const SAVE_AGAIN: Duration = Duration::from_secs(1);
-/// The maximum number of attempts to save rotated tokens.
-const SAVES: usize = 3600;
 
 /// An access token.
 #[derive(Clone)]
@@ -170,89 +168,6 @@ impl OAuth {
         // If another request has saved something else, that is newer.
         self.save_with(&record, true, note).await.map(drop)
     }
-
-    /// Saves rotated tokens. The old refresh token may be invalid already, so this retries while the vault is sealed or
-    /// the database does not respond, and extends the claim for that time.
-    async fn keep(
-        &self,
-        http: &super::Http,
-        name: &str,
-        old: &Tokens,
-        granted: Granted,
-    ) -> Result<(), OAuthError> {
-        let of = (old.server.clone(), old.client.clone());
-        let (tokens, expires_at) = granted.tokens(self.clock.now(), of, old.refresh.clone());
-        for _ in 0..SAVES {
-            match self.replace(name, old, &tokens, expires_at).await {
-                // If a person authorized again, a revocation could end that grant as well.
-                Ok(Saved::Yes | Saved::Superseded) => return Ok(()),
-                Ok(Saved::Disconnected) => {
-                    tokens::revoke(http, &tokens).await;
-                    return Ok(());
-                }
-                Ok(Saved::Changed) => {}
-                Err(error) => {
-                    tracing::warn!(server = name, %error, "refreshed tokens wait to be stored");
-                    sleep(SAVE_AGAIN).await;
-                }
-            }
-        }
-        Err(OAuthError::Changed)
-    }
-
-    /// Replaces the old tokens if they are still the stored ones.
-    async fn replace(
-        &self,
-        name: &str,
-        old: &Tokens,
-        new: &Tokens,
-        expires_at: Option<Timestamp>,
-    ) -> Result<Saved, OAuthError> {
-        let Some(row) = self.find_row(name).await? else {
-            return Ok(Saved::Disconnected);
-        };
-        self.extend_claim(name, row.version).await?;
-        let mut record = self.open(row).await?;
-        match &record.secret.tokens {
-            None => return Ok(Saved::Disconnected),
-            Some(stored) if !is_same(stored, old) => return Ok(Saved::Superseded),
-            Some(_) => {}
-        }
-        record.secret.tokens = Some(new.clone());
-        record.row.authorized = true;
-        record.row.expires_at = expires_at;
-        record.row.error = None;
-        Ok(if self.save(&record, true).await? {
-            Saved::Yes
-        } else {
-            Saved::Changed
-        })
-    }
-
-    async fn extend_claim(&self, name: &str, version: i64) -> Result<(), StoreError> {
-        let (name, until) = (name.to_owned(), self.clock.now().after(CLAIM));
-        let write = self.store.write(move |conn| {
-            Box::pin(async move {
-                let of = (name.as_str(), version);
-                conn.update_mcp_authorization_claim(of, until).await
-            })
-        });
-        write.await.map(drop)
-    }
-}
-
-enum Saved {
-    Yes,
-    /// The row changed while it was edited.
-    Changed,
-    /// Other tokens are stored.
-    Superseded,
-    /// No tokens are stored.
-    Disconnected,
-}
-
-fn is_same(one: &Tokens, other: &Tokens) -> bool {
-    one.refresh == other.refresh && one.access == other.access
 }
 
 fn token(record: &Record, tokens: &Tokens) -> Token {

@@ -1,4 +1,5 @@
 use super::*;
+use futures_util::stream;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::mpsc;
 

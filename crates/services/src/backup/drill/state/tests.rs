@@ -3,6 +3,8 @@
 use super::super::CheckResult;
 use super::super::last::NOT_YOUR_KEY;
 use super::*;
+use crate::backup::drill::last::ENCRYPTED;
+use crate::backup::drill::last::RESTORED;
 
 fn at(text: &str) -> Timestamp {
     text.parse().unwrap()

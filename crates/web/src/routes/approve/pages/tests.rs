@@ -1,7 +1,11 @@
 //! Tests of the parent module.
 
+use super::ended::decided;
 use super::*;
 use gatehouse_domain::Timestamp;
+use gatehouse_services::AnsweredThrough;
+use gatehouse_services::Decision;
+use gatehouse_services::LinkEnd;
 
 #[test]
 fn an_old_link_says_how_its_call_ended() {

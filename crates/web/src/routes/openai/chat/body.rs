@@ -1,11 +1,14 @@
 //! The request body of chat completions. Unknown members are ignored.
 
+mod tool;
+
 use super::super::message::{self, Content, Conversation};
 use gatehouse_domain::Problem;
-use gatehouse_models::{ChatRequest, OpenaiOptions, ToolCall, ToolSpec};
+use gatehouse_models::{ChatRequest, OpenaiOptions, ToolSpec};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
+use tool::{CallBody, ToolBody, tool};
 
 /// The request body of `OpenAI`'s API. Unknown members are ignored. An agent keeps its own settings: `temperature`
 /// and the like apply to `provider/model`.
@@ -60,40 +63,9 @@ struct MessageBody {
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
-struct CallBody {
-    id: String,
-    function: CalledFunction,
-}
-
-#[derive(Debug, Deserialize, JsonSchema)]
-struct CalledFunction {
-    name: String,
-    /// JSON text.
-    arguments: String,
-}
-
-#[derive(Debug, Deserialize, JsonSchema)]
 struct StreamOptions {
     /// Whether a last chunk contains the usage.
     include_usage: Option<bool>,
-}
-
-#[derive(Debug, Deserialize, JsonSchema)]
-struct ToolBody {
-    /// Only `function` is supported.
-    #[serde(rename = "type")]
-    kind: String,
-    function: Option<FunctionBody>,
-}
-
-#[derive(Debug, Deserialize, JsonSchema)]
-struct FunctionBody {
-    name: String,
-    description: Option<String>,
-    /// JSON Schema of the arguments.
-    parameters: Option<Value>,
-    /// Whether the arguments must match the schema; true only for models of OpenAI-compatible providers.
-    strict: Option<bool>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -212,29 +184,4 @@ fn conversation(messages: Vec<MessageBody>) -> Result<Read, Problem> {
         }
     }
     Ok(read.finish())
-}
-
-impl CallBody {
-    fn into_call(self) -> ToolCall {
-        ToolCall {
-            id: self.id,
-            name: self.function.name,
-            arguments: self.function.arguments,
-        }
-    }
-}
-
-fn tool(tool: ToolBody) -> Result<ToolSpec, Problem> {
-    let function = tool.function.filter(|_| tool.kind == "function");
-    let reason = "only tools of the type `function` are supported";
-    let function = function.ok_or_else(|| Problem::invalid_params("tools", reason))?;
-    message::tool_name(&function.name)?;
-    Ok(ToolSpec {
-        name: function.name,
-        description: function.description.unwrap_or_default(),
-        parameters: function
-            .parameters
-            .unwrap_or_else(|| json!({ "type": "object", "properties": {} })),
-        strict: function.strict,
-    })
 }

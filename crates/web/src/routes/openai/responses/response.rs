@@ -1,5 +1,8 @@
 //! The response object and its items.
 
+mod output;
+mod usage;
+
 use super::super::Origin;
 use super::body::{ChoiceBody, ResponseBody, ToolBody};
 use crate::respond::openai_error;
@@ -7,9 +10,11 @@ use futures_util::StreamExt;
 use gatehouse_agents::{AnswerPiece, AnswerStream};
 use gatehouse_domain::Problem;
 use gatehouse_models::{StopReason, ToolCall, Usage};
+pub(super) use output::{OutputItem, TextPart};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
+use usage::ResponseUsage;
 
 /// The fields of every object of one response.
 #[derive(Clone, Debug)]
@@ -131,95 +136,6 @@ pub(in crate::routes) struct ResponseObject {
 struct IncompleteDetails {
     /// `max_output_tokens` or `content_filter`.
     reason: &'static str,
-}
-
-/// An item of the answer.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[serde(tag = "type", rename_all = "snake_case")]
-pub(super) enum OutputItem {
-    Message {
-        id: String,
-        status: &'static str,
-        role: &'static str,
-        content: Vec<TextPart>,
-    },
-    /// A call for the caller to make.
-    FunctionCall {
-        id: String,
-        call_id: String,
-        name: String,
-        /// JSON text as the model wrote it.
-        arguments: String,
-        status: &'static str,
-    },
-}
-
-impl OutputItem {
-    pub(super) fn id(&self) -> &str {
-        match self {
-            Self::Message { id, .. } | Self::FunctionCall { id, .. } => id,
-        }
-    }
-}
-
-/// The text of a message.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub(super) struct TextPart {
-    /// `output_text`
-    #[serde(rename = "type")]
-    kind: &'static str,
-    text: String,
-    /// Always empty.
-    annotations: Vec<Value>,
-    /// Always empty.
-    logprobs: Vec<Value>,
-}
-
-impl TextPart {
-    pub(super) fn of(text: &str) -> Self {
-        Self {
-            kind: "output_text",
-            text: text.to_owned(),
-            annotations: Vec::new(),
-            logprobs: Vec::new(),
-        }
-    }
-}
-
-/// Token counts. For an agent, the sum of all its model calls.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-struct ResponseUsage {
-    input_tokens: u64,
-    input_tokens_details: InputDetails,
-    output_tokens: u64,
-    output_tokens_details: OutputDetails,
-    total_tokens: u64,
-}
-
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-struct InputDetails {
-    cached_tokens: u64,
-}
-
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-struct OutputDetails {
-    reasoning_tokens: u64,
-}
-
-impl From<Usage> for ResponseUsage {
-    fn from(usage: Usage) -> Self {
-        Self {
-            input_tokens: usage.input_tokens,
-            input_tokens_details: InputDetails {
-                cached_tokens: usage.cached_tokens,
-            },
-            output_tokens: usage.output_tokens,
-            output_tokens_details: OutputDetails {
-                reasoning_tokens: usage.reasoning_tokens,
-            },
-            total_tokens: usage.input_tokens.saturating_add(usage.output_tokens),
-        }
-    }
 }
 
 /// The status of an answer that ended.

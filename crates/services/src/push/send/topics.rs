@@ -1,0 +1,39 @@
+//! The last notification of each topic that waits.
+
+use crate::push::notice::Notice;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::watch;
+
+/// The newest notice of each topic that is being sent.
+#[derive(Debug, Default)]
+pub(in super::super) struct Topics(Mutex<HashMap<String, watch::Sender<Arc<Notice>>>>);
+
+impl Topics {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, watch::Sender<Arc<Notice>>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns what a new task has to send, if the topic has no task yet.
+    pub(super) fn offer(&self, notice: Notice) -> Option<watch::Receiver<Arc<Notice>>> {
+        let (topic, notice) = (notice.topic.clone(), Arc::new(notice));
+        let mut topics = self.lock();
+        if let Some(sender) = topics.get(&topic) {
+            sender.send_replace(notice);
+            return None;
+        }
+        let (sender, newest) = watch::channel(notice);
+        topics.insert(topic, sender);
+        Some(newest)
+    }
+
+    /// Ends a topic, unless it has a newer notice.
+    pub(super) fn end(&self, topic: &str, newest: &watch::Receiver<Arc<Notice>>) -> bool {
+        let mut topics = self.lock();
+        let is_over = !newest.has_changed().unwrap_or(false);
+        if is_over {
+            topics.remove(topic);
+        }
+        is_over
+    }
+}
