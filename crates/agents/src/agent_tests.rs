@@ -1,4 +1,6 @@
+use super::check::check_id;
 use super::*;
+use crate::AgentsError;
 use gatehouse_domain::input;
 use serde_json::json;
 

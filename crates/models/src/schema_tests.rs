@@ -1,3 +1,4 @@
+use super::gemini::GEMINI_FIELDS;
 use super::*;
 use proptest::prelude::*;
 

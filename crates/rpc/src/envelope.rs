@@ -13,7 +13,6 @@ use gatehouse_domain::{ErrorCode, Problem};
 pub use id::Id;
 use serde::de::{IgnoredAny, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
-use serde_json::Value;
 use serde_json::value::RawValue;
 use std::fmt;
 

@@ -53,7 +53,10 @@ impl Affected {
         let (mut page, mut browser) = (false, false);
         for path in paths {
             match path.split('/').collect::<Vec<_>>()[..] {
-                ["crates", BINARY, ..] | ["docs", "generated", ..] => {
+                // Its tests run the commands of these documents.
+                ["crates", BINARY, ..]
+                | ["docs", "generated", ..]
+                | ["README.md" | "CONTRIBUTING.md" | "SECURITY.md"] => {
                     changed.insert(BINARY.to_owned())
                 }
                 ["crates", name, ..] => changed.insert(format!("gatehouse-{name}")),
@@ -73,10 +76,6 @@ impl Affected {
                     changed.extend(readers.map(|(_, name)| (*name).to_owned()));
                     // The server embeds the manual.
                     changed.insert("gatehouse-web".to_owned())
-                }
-                // Its tests run the commands of these documents.
-                ["README.md" | "CONTRIBUTING.md" | "SECURITY.md"] => {
-                    changed.insert(BINARY.to_owned())
                 }
                 // Only the repository rules read it.
                 ["LICENSE"] => false,

@@ -96,7 +96,7 @@ impl Agent {
     }
 }
 
-fn check_id(id: &str) -> Result<(), AgentsError> {
+pub(super) fn check_id(id: &str) -> Result<(), AgentsError> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
     if (1..=MAX_ID_CHARACTERS).contains(&id.len()) && id.chars().all(allowed) {
         Ok(())

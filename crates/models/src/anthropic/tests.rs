@@ -1,5 +1,6 @@
 //! Tests of the parent module.
 
+use super::messages::id;
 use super::*;
 use crate::ChatRequest;
 use crate::chat::{ChatMessage, ToolCall, ToolSpec};

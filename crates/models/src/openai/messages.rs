@@ -1,4 +1,4 @@
-//! Messages and tools in the format of OpenAI.
+//! Messages and tools in the OpenAI-compatible format.
 
 use super::state;
 use crate::chat::{ChatMessage, Picture, ToolCall, ToolChoice, ToolSpec};

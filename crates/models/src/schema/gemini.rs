@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 /// The fields of Gemini's `Schema`. `$ref`, `oneOf` and others are refused.
-const GEMINI_FIELDS: &[&str] = &[
+pub(super) const GEMINI_FIELDS: &[&str] = &[
     "anyOf",
     "default",
     "description",

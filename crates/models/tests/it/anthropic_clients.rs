@@ -318,7 +318,10 @@ async fn the_clients_read_the_list_of_models() {
         let theirs = vendor.only();
         let harness = Harness::new().await;
         let own = Vendor::new([Answer::json(200, &page)]).await;
-        let tested = harness.models(one(Anthropic, &own.url)).test("p", None).await;
+        let tested = harness
+            .models(one(Anthropic, &own.url))
+            .test("p", None)
+            .await;
         assert_eq!(tested.unwrap().models, Some(1));
         assert_eq!(own.only().path, theirs.path, "{}", client.language);
     }

@@ -1,5 +1,6 @@
 use super::*;
 use proptest::prelude::*;
+use serde_json::Value;
 
 fn single(text: &str) -> Item<'_> {
     match parse(text).unwrap() {

@@ -65,21 +65,3 @@ impl ProviderKeys {
         self.0.len() as u64
     }
 }
-
-impl ProviderKeys {
-    pub(super) fn to_json(&self) -> Result<Zeroizing<Vec<u8>>, FileError> {
-        // Allocate enough at once: growing would leave copies of the keys behind.
-        let bytes: usize = self
-            .0
-            .values()
-            .map(|k| k.key.len() + k.base_url.len())
-            .sum();
-        let mut json = Zeroizing::new(Vec::with_capacity(1024 + 2 * bytes + 256 * self.0.len()));
-        serde_json::to_writer_pretty(&mut *json, self).map_err(io::Error::from)?;
-        Ok(json)
-    }
-
-    pub(super) fn count(&self) -> u64 {
-        self.0.len() as u64
-    }
-}

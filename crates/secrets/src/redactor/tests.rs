@@ -1,6 +1,5 @@
 //! Tests of the parent module.
 
-use super::escaped::reference;
 use super::*;
 
 #[test]

@@ -1,7 +1,6 @@
 //! Tests of the parent module.
 
 use super::der::is_affordable;
-use super::*;
 use pkcs8::pkcs5::pbes2::{Kdf as Pbes2Kdf, Pbkdf2Params, Salt, ScryptParams};
 
 #[test]

@@ -8,8 +8,7 @@ use crate::settings::Timeouts;
 use futures_util::{FutureExt, StreamExt, stream::BoxStream};
 use guard::random;
 use rustix::process::{Pid, test_kill_process};
-use std::fs::{self, Permissions};
-use std::time::Instant;
+use std::{fs, fs::Permissions, os::unix::fs::PermissionsExt, time::Instant};
 
 const MIB: usize = 1 << 20;
 

@@ -8,7 +8,6 @@ use super::incoming::{Incoming, Patience};
 use super::text_stream::TextStream;
 use crate::{TranscribeRequest, Voice, VoiceError};
 use bytes::Bytes;
-use futures_util::StreamExt;
 use gatehouse_domain::Problem;
 use gatehouse_secrets::Status;
 use serde_json::{Value, json};

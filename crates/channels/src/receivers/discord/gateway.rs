@@ -7,7 +7,6 @@ mod frames;
 use super::super::Source;
 use super::super::link::Link;
 use super::base;
-use super::events::{Message, read};
 use crate::error::Failure;
 use crate::receive::{ReceiveError, Received, ReceivedMessage};
 use crate::receivers::buttons::Press;

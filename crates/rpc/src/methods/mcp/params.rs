@@ -26,7 +26,7 @@ pub struct CreateParams {
 /// Params of `mcp.update`. `null` clears a field; an absent field stays as it is. A `url` replaces the program,
 /// and a `command` replaces the URL.
 #[expect(
-    pub(super) clippy::option_option,
+    clippy::option_option,
     reason = "absent, null and a value have different meanings"
 )]
 #[derive(Deserialize, JsonSchema)]

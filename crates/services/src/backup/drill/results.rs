@@ -33,7 +33,7 @@ pub enum CheckResult {
 
 /// The stored results of checks.
 #[derive(Debug, Default)]
-pub struct Checks(State);
+pub struct Checks(pub(super) State);
 
 impl Checks {
     /// Reads the stored value of [`KEY`](super::KEY).

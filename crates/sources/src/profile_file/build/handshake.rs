@@ -4,7 +4,7 @@ use super::EITHER;
 use crate::auth_mode::AuthMode;
 use crate::event::HMAC;
 use crate::profile::{Echo, Handshake, Reply, When};
-use crate::profile_file::check::{self, body_path, leak, line, placeholders, texts};
+use crate::profile_file::check::{self, body_path, leak, line, placeholders};
 use crate::profile_file::raw::{RawHandshake, RawReply};
 use crate::profile_file::{Mistake, mistake};
 use crate::verify::scheme::Method;
