@@ -2027,7 +2027,8 @@ export interface Interface {
          */
         events?: Events | null;
         /**
-         * Conditions on the payload, at most 20, that must all be met. A delivery that does not meet them is `filtered`.
+         * Conditions on the payload, at most 20. Each must be met, or one of its alternatives. A delivery that does not
+         * meet them is `filtered`.
          */
         payload_filter?: Condition[] | null;
         /**
@@ -2160,7 +2161,8 @@ export interface Interface {
          */
         events?: Events | null;
         /**
-         * Conditions on the payload, at most 20, that must all be met. A delivery that does not meet them is `filtered`.
+         * Conditions on the payload, at most 20. Each must be met, or one of its alternatives. A delivery that does not
+         * meet them is `filtered`.
          */
         payload_filter?: Condition[] | null;
         /**
@@ -2749,7 +2751,7 @@ export interface Interface {
       result: ProviderResult;
     };
     /**
-     * Lets a provider speak one short word, or transcribe a second of silence. Vendors may charge for it.
+     * Lets a provider speak one short word, or transcribe a second of silence, with its key or with another one that is not stored. Vendors may charge for it.
      */
     'voice.test': {
       params: {
@@ -2761,6 +2763,11 @@ export interface Interface {
          * The provider's ID or vendor name.
          */
         provider: string;
+        /**
+         * A key to test instead of the provider's own. It is sent to the provider, but not stored. A provider without a
+         * key ignores it.
+         */
+        key?: string | null;
       };
       result: LastUse;
     };
@@ -5300,7 +5307,7 @@ export interface Webhook {
    */
   events: EventFilter;
   /**
-   * Conditions on the payload, which must all be met. Absent without conditions.
+   * Conditions on the payload. Each must be met, or one of its alternatives. Absent without conditions.
    */
   payload_filter?: Condition[];
   /**
@@ -5457,7 +5464,8 @@ export interface EventFilter {
  */
 export interface Condition {
   /**
-   * The field, as in a template but without braces: `pull_request.draft`, `items.0.name`.
+   * The field, as in a template but without braces: `pull_request.draft`, `items.0.name`. A part `*` stands for any
+   * item of a list: `items.*.name`.
    */
   path: string;
   is: Comparison;
@@ -5465,6 +5473,11 @@ export interface Condition {
    * What to compare with. Absent for `exists` and `missing`.
    */
   value?: ConditionValue | null;
+  /**
+   * Whether this condition is an alternative to the one before it, so that one of them must be met. Not for the
+   * first condition.
+   */
+  or?: boolean;
 }
 /**
  * When a webhook of the profile `schedule` runs. Has one of `cron`, `every_seconds` and `at`.
@@ -5585,7 +5598,7 @@ export interface WebhookChanged {
    */
   events: EventFilter;
   /**
-   * Conditions on the payload, which must all be met. Absent without conditions.
+   * Conditions on the payload. Each must be met, or one of its alternatives. Absent without conditions.
    */
   payload_filter?: Condition[];
   /**
@@ -5928,11 +5941,11 @@ export interface TemplatePreview {
  */
 export interface PayloadFilterPreview {
   /**
-   * Whether all conditions are met.
+   * Whether each condition is met, or one of its alternatives.
    */
   met: boolean;
   /**
-   * Whether each condition is met, in their order.
+   * Whether each condition is met, in their order, without its alternatives.
    */
   conditions: boolean[];
 }

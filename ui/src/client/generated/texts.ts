@@ -28,6 +28,7 @@ export const TEXTS = {
     "proxy",
     "queue",
     "received_messages",
+    "schedules",
     "senders",
     "setup",
     "shared_unseal",
