@@ -80,6 +80,7 @@ const CHAPTERS: &[Chapter] = &[
     embedded!("decisions/0033-trial-restore-of-encrypted-backups.md"),
     embedded!("decisions/0034-what-operators-do-without.md"),
     embedded!("decisions/0035-what-the-comparison-leaves-out.md"),
+    embedded!("decisions/0036-figures-of-the-engine.md"),
     embedded!("generated/error-codes.md"),
     embedded!("profiles-in-files.md"),
     embedded!("vault-format.md"),
