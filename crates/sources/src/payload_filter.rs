@@ -27,7 +27,7 @@ pub struct Condition {
     )]
     #[schemars(with = "Option<ConditionValue>")]
     pub value: Option<Value>,
-    /// Whether this condition is an alternative to the one before it, so that one of them must be met. Not for the
+    /// Whether this condition is an alternative to the previous condition, so that one of them must be met. Not for the
     /// first condition.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub or: bool,

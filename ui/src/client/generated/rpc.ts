@@ -5474,7 +5474,7 @@ export interface Condition {
    */
   value?: ConditionValue | null;
   /**
-   * Whether this condition is an alternative to the one before it, so that one of them must be met. Not for the
+   * Whether this condition is an alternative to the previous condition, so that one of them must be met. Not for the
    * first condition.
    */
   or?: boolean;
