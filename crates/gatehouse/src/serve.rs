@@ -18,6 +18,7 @@ use listeners::OtherListeners;
 use std::sync::Arc;
 use std::time::Duration;
 use telemetry::TelemetryExport;
+#[cfg(feature = "voice")]
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;

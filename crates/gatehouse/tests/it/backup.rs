@@ -340,8 +340,6 @@ async fn messages_of_people_from_before_a_backup_are_not_answered() {
 #[tokio::test]
 async fn the_server_makes_backups_on_request_and_by_its_schedule() {
     let mut from = BackedUp::new().await;
-    from.installation
-        .env("SERVICE_BACKUP__SCHEDULE", "* * * * * *");
     from.installation.env("SERVICE_BACKUP__KEEP", "1");
     let server = from.installation.start();
     let login = json!({ "password": PASSWORD });
@@ -380,6 +378,8 @@ async fn the_server_makes_backups_on_request_and_by_its_schedule() {
     ];
     assert_eq!(from.installation.run(&verify).json()["ok"], true);
 
+    let schedule = json!({ "key": "backup.schedule", "value": "* * * * * *" });
+    server.rpc(&from.key, "config.set", schedule).await;
     // The first poll calculates the time, the second makes the backup and deletes the one above.
     for _ in 0..600 {
         let doctor = server.rpc(&from.key, "system.doctor", json!({})).await;

@@ -174,7 +174,7 @@ fn a_panic_is_logged_as_an_error_and_flushed() {
     assert!(outcome.is_err());
     assert!(is_written(&output));
     let text = String::from_utf8(reading.join().unwrap()).unwrap();
-    for part in ["ERROR", "panicked: it broke", "output.rs:"] {
+    for part in ["ERROR", "panicked: it broke", "output/tests.rs:"] {
         assert!(text.contains(part), "{text}");
     }
 }

@@ -160,7 +160,7 @@ async fn they_transcribe() {
             let verbose = ok[n];
             assert_eq!(verbose["text"], TRANSCRIPT, "{language} {n}");
             assert_eq!(verbose["duration"].as_f64(), Some(1.0), "{language} {n}");
-            assert_eq!(verbose["language"], "en", "{language} {n}");
+            assert_eq!(verbose["language"], "english", "{language} {n}");
             let expected = has_words.then_some(&words);
             assert_eq!(verbose.get("words"), expected, "{language} {n}");
             assert_eq!(
