@@ -118,6 +118,6 @@ test('a filtered or duplicate delivery cannot run again, and says why', async ({
   await expect(again).toHaveCount(0);
   await expect(curl).toHaveCount(0);
   await page.getByRole('tab', { name: 'Payload' }).click();
-  await expect(page.getByText('The payload was not stored.')).toBeVisible();
+  await expect(page.getByText('Only a preview of this payload was stored.')).toBeVisible();
   expect(await violations(page)).toEqual([]);
 });

@@ -7,7 +7,7 @@ import { defineConfig } from '@playwright/test';
  * notifications, and writing to the clipboard without a permission.
  */
 const WHOLE_BROWSER =
-  /\/(about|alerts|approvals|environment|every-page|files|first-visit|login|notifications|push|pwa|security[a-z-]*|talk|ten-tasks|voice[a-z-]*)\.spec\.ts$/;
+  /\/(about|alerts|approvals|details|environment|every-page|files|first-visit|login|notifications|push|pwa|security[a-z-]*|talk|ten-tasks|voice[a-z-]*)\.spec\.ts$/;
 
 const launchOptions = {
   executablePath: process.env.GATEHOUSE_TEST_CHROMIUM ?? '/usr/bin/chromium',
