@@ -3,7 +3,7 @@
 use super::inbound::{approve, code_of, inbound_error};
 use super::slack_server::Slack;
 use super::telegram::{TOKEN, Telegram};
-use crate::steps::light_owner;
+use crate::steps::{light_owner, stopped_clock};
 use gatehouse_domain::{Clock, ManualClock, SystemClock};
 use gatehouse_testkit::{Actor, Options};
 use serde_json::{Value, json};
@@ -46,7 +46,9 @@ async fn a_program_that_asks_telegram_for_the_same_messages_is_reported() {
 
 #[tokio::test]
 async fn of_two_channels_for_one_bot_the_older_one_receives() {
-    let (_server, owner) = light_owner(Options::default()).await;
+    let clock = stopped_clock();
+    let options = Options::default().clock(Arc::clone(&clock));
+    let (_server, owner) = light_owner(options).await;
     let telegram = Telegram::start().await;
     let fields = json!({ "bot_token": TOKEN, "base_url": telegram.url(), "inbound": true });
     create(&owner, "telegram", fields.clone()).await;
@@ -54,9 +56,21 @@ async fn of_two_channels_for_one_bot_the_older_one_receives() {
     let why = "The channel Bot already receives these messages.";
     inbound_error(&owner, "telegram-2", why).await;
     telegram.write(7, json!({ "text": "hello?" }));
-    let told = telegram.wait_for(1).await;
-    let paired = approve(&owner, &code_of(told["text"].as_str().unwrap()), false).await;
+    let received = telegram.wait_for(1).await;
+    let paired = approve(&owner, &code_of(received["text"].as_str().unwrap()), false).await;
     assert_eq!(paired["account"], "telegram");
+
+    let off = json!({ "id": "telegram", "fields": { "inbound": false } });
+    owner.rpc("channels.update", off).await.unwrap();
+    telegram.closed().await;
+    // A change of the other channel ends its wait. Receivers compare the time of the last change.
+    clock.advance(Duration::from_millis(1));
+    let renamed = json!({ "id": "telegram-2", "label": "Other" });
+    owner.rpc("channels.update", renamed).await.unwrap();
+    telegram.write(7, json!({ "text": "hello again?" }));
+    let received = telegram.wait_for(2).await;
+    let paired = approve(&owner, &code_of(received["text"].as_str().unwrap()), false).await;
+    assert_eq!(paired["account"], "telegram-2");
 }
 
 #[tokio::test]
