@@ -22,7 +22,7 @@ pub(crate) fn transcript(
         format!("Summary of the earlier messages: {summary}\n")
     });
     let mut room = characters.saturating_sub(before.as_deref().map_or(0, str::len));
-    // Allow about 50 characters per message besides its text.
+    // Allow about 50 characters per message in addition to its text.
     let each = (room / rows.len().max(1))
         .saturating_sub(50)
         .clamp(100, 1500);

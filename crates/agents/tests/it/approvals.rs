@@ -247,6 +247,17 @@ async fn turn(
     (report, asked)
 }
 
+/// Waits until this many calls wait for an approval. Returns their IDs.
+async fn waiting_calls(harness: &Harness, count: usize) -> Vec<ApprovalId> {
+    loop {
+        let waiting = harness.agents.list_approvals().await.unwrap();
+        if waiting.len() >= count {
+            return waiting.into_iter().map(|one| one.id).collect();
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
 async fn restrained() -> Harness {
     let settings = AgentsSettings {
         require_approval: vec!["double".to_owned()],
@@ -313,10 +324,7 @@ async fn an_approval_for_the_session_answers_the_calls_that_already_wait() {
         .will([calls([("double", &one), ("double", &two)]), say("done")]);
     let sending = harness.agents.send_sync(chat(None, "go"));
     let (report, ()) = tokio::join!(sending, async {
-        while harness.agents.list_approvals().await.unwrap().len() < 2 {
-            tokio::task::yield_now().await;
-        }
-        let first = harness.agents.list_approvals().await.unwrap().remove(0).id;
+        let first = waiting_calls(&harness, 2).await.remove(0);
         let session = Some(Remember::Session);
         let resolved = harness.agents.resolve_approval(&first, true, session);
         resolved.await.unwrap();
@@ -355,10 +363,7 @@ async fn an_approval_that_comes_after_a_denial_allows_no_later_calls() {
         .will([call("double", &json!({ "x": 1 })), say("done")]);
     let sending = harness.agents.send_sync(chat(None, "go"));
     let (report, ()) = tokio::join!(sending, async {
-        while harness.agents.list_approvals().await.unwrap().is_empty() {
-            tokio::task::yield_now().await;
-        }
-        let id = harness.agents.list_approvals().await.unwrap().remove(0).id;
+        let id = waiting_calls(&harness, 1).await.remove(0);
         // The approval stores its rule first. Meanwhile, the denial ends the wait.
         let (allowed, denied) = tokio::join!(
             harness
@@ -384,10 +389,7 @@ async fn of_two_approvals_at_once_only_the_first_allows_later_calls() {
             .will([call("double", &json!({ "x": 1 })), say("done")]);
         let sending = harness.agents.send_sync(chat(None, "go"));
         let (report, ()) = tokio::join!(sending, async {
-            while harness.agents.list_approvals().await.unwrap().is_empty() {
-                tokio::task::yield_now().await;
-            }
-            let id = harness.agents.list_approvals().await.unwrap().remove(0).id;
+            let id = waiting_calls(&harness, 1).await.remove(0);
             let (first, late) = tokio::join!(
                 harness
                     .agents
@@ -414,11 +416,8 @@ async fn an_approval_keeps_its_rule_if_another_one_with_the_same_rule_comes_afte
         .will([calls([("double", &one), ("double", &two)]), say("done")]);
     let sending = harness.agents.send_sync(chat(None, "go"));
     let (report, ()) = tokio::join!(sending, async {
-        while harness.agents.list_approvals().await.unwrap().len() < 2 {
-            tokio::task::yield_now().await;
-        }
-        let mut waiting = harness.agents.list_approvals().await.unwrap();
-        let (second, first) = (waiting.remove(1).id, waiting.remove(0).id);
+        let mut waiting = waiting_calls(&harness, 2).await;
+        let (second, first) = (waiting.remove(1), waiting.remove(0));
         let session = Some(Remember::Session);
         // The first approval stores the rule, and deletes it because of the denial. The second one needs it.
         let (late, allowed, denied) = tokio::join!(

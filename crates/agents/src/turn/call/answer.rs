@@ -18,7 +18,7 @@ pub(super) struct Answer {
     pub(super) origin: MessageOrigin,
     /// Whether it may contain private data.
     pub(super) is_private: bool,
-    /// Files that the tool returned besides the text.
+    /// Files that the tool returned in addition to the text.
     pub(super) files: Vec<NewAttachment>,
 }
 

@@ -8,9 +8,12 @@ import type { Provider, Role } from './providers';
 /** A local program may have to load a large model first. */
 const LONGEST_TEST_MS = 120_000;
 
-/** Makes the provider speak one word, or transcribe a second of silence. Does not throw if the provider fails. */
-export const testProvider = (role: Role, provider: string): Promise<LastUse> =>
-  rpc('voice.test', { kind: role, provider }, { timeout_ms: LONGEST_TEST_MS });
+/**
+ * Makes the provider speak one word, or transcribe a second of silence, with a key that is not stored or its own one.
+ * Does not throw if the provider fails.
+ */
+export const testProvider = (role: Role, provider: string, key: string | null = null): Promise<LastUse> =>
+  rpc('voice.test', { kind: role, provider, key }, { timeout_ms: LONGEST_TEST_MS });
 
 /** The effect of a test, and that it may cost money. */
 export const costs = (role: Role): string =>
