@@ -75,7 +75,7 @@ test.describe('the chat', () => {
       if (width === 390) await page.getByRole('button', { name: 'Conversations' }).click();
       await page.getByRole('button', { name: `Actions for To be deleted at ${width}` }).click();
       await page.getByRole('menuitem', { name: 'Delete' }).click();
-      await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).last().click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
       const toast = page.getByRole('region', { name: 'Notifications' }).getByText(`To be deleted at ${width} deleted`);
       await expect(toast).toBeVisible();
       const [shown, sending] = [await box(toast), await box(page.getByRole('button', { name: 'Send', exact: true }))];

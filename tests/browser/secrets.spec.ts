@@ -119,6 +119,7 @@ test('a question for the password ends with its session, and its action does not
   await page.context().clearCookies();
   await page.goto('/vault');
   await logInByPassword(page);
+  await expect(heading(page, 'Vault')).toBeVisible();
   await home.call('POST', '/api/auth/vault/seal');
   await page.getByRole('button', { name: 'Unlock the vault' }).click();
   await expect(dialog(page)).toBeVisible();

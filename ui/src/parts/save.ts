@@ -1,4 +1,5 @@
 // Downloads of files that the web UI creates.
+import { revokeLater } from './objectUrl';
 
 /** Starts a download of `blob` as a file called `name`. */
 export function saveAs(blob: Blob, name: string): void {
@@ -7,6 +8,5 @@ export function saveAs(blob: Blob, name: string): void {
   link.href = url;
   link.download = name;
   link.click();
-  // The browser reads the URL after this task.
-  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+  revokeLater(url);
 }

@@ -1,4 +1,5 @@
 // Synthesizes a text, and keeps the audio and the details of the answer.
+import { revokeLater } from '../../../parts/objectUrl';
 import { rpc, type Params, type Result } from '../../../client/rpc';
 
 export interface Spoken {
@@ -46,7 +47,7 @@ export class Speaker {
   }
 
   #forget(): void {
-    if (this.speech) URL.revokeObjectURL(this.speech.url);
+    if (this.speech) revokeLater(this.speech.url);
     this.speech = null;
   }
 }
