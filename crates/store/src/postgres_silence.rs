@@ -1,10 +1,14 @@
 //! Connections to a server that may be silent. If one connection is silent, the network may have dropped all of them.
-//! Connections that have not answered since are replaced before use.
+//! Connections that have not answered since are replaced before use, also while it is only suspected to be silent.
 
 use deadpool_postgres::StatementCache;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// A connection is suspected to be silent after this time without a response. Few statements take so long. Two waits
+/// for silent connections that begin within this time of each other end within 15 seconds.
+const SUSPECTED: Duration = Duration::from_secs(2);
 
 /// Shared by the connections to a server. The cache of a connection's statements identifies the connection.
 pub(crate) type ServerSilence = Silence<StatementCache>;
@@ -15,6 +19,8 @@ pub(crate) struct Silence<C>(Mutex<Known<C>>);
 struct Known<C> {
     /// The latest time at which a statement was sent that the server never answered.
     unanswered: Option<Instant>,
+    /// When each of the statements that now wait for a response was sent, in any order.
+    pending: Vec<Instant>,
     /// When the latest answered statement of each open connection was sent, as of its latest return to a pool.
     answered: Vec<(Weak<C>, Instant)>,
 }
@@ -23,6 +29,7 @@ impl<C> Default for Silence<C> {
     fn default() -> Self {
         Self(Mutex::new(Known {
             unanswered: None,
+            pending: Vec::new(),
             answered: Vec::new(),
         }))
     }
@@ -45,10 +52,22 @@ impl<C> Silence<C> {
         known.unanswered = known.unanswered.max(Some(sent));
     }
 
-    /// Whether a connection that last answered a statement sent at this time may be silent.
+    /// Records that a statement sent at this time waits for its response, until the returned value is dropped.
+    pub(crate) fn wait(self: &Arc<Self>, sent: Instant) -> Pending<C> {
+        self.lock().pending.push(sent);
+        Pending {
+            silence: Arc::clone(self),
+            sent,
+        }
+    }
+
+    /// Whether a connection that last answered a statement sent at this time may be silent: a statement sent since has
+    /// no response, on another connection.
     pub(crate) fn concerns(&self, answered: Instant) -> bool {
-        let unanswered = self.lock().unanswered;
-        unanswered.is_some_and(|sent| answered <= sent)
+        let known = self.lock();
+        let late = known.pending.iter();
+        let mut late = late.filter(|sent| sent.elapsed() >= SUSPECTED);
+        known.unanswered.is_some_and(|sent| answered <= sent) || late.any(|sent| answered <= *sent)
     }
 
     /// Records when the latest answered statement of a connection was sent.
@@ -65,6 +84,21 @@ impl<C> Silence<C> {
         let mut answers = known.answered.iter();
         let found = answers.find(|(of, _)| is_of(of, connection));
         found.map(|(_, sent)| *sent)
+    }
+}
+
+/// A statement that waits for its response.
+pub(crate) struct Pending<C> {
+    silence: Arc<Silence<C>>,
+    sent: Instant,
+}
+
+impl<C> Drop for Pending<C> {
+    fn drop(&mut self) {
+        let mut known = self.silence.lock();
+        if let Some(place) = known.pending.iter().position(|sent| *sent == self.sent) {
+            known.pending.swap_remove(place);
+        }
     }
 }
 
@@ -88,6 +122,23 @@ mod tests {
         assert!(silence.concerns(at(4)));
         assert!(silence.concerns(at(5)));
         assert!(!silence.concerns(at(6)));
+    }
+
+    #[test]
+    fn a_statement_without_a_response_for_seconds_is_suspicious_until_it_has_one() {
+        let silence = Arc::new(Silence::<()>::default());
+        let now = Instant::now();
+        let recent = silence.wait(now);
+        let sent = now.checked_sub(SUSPECTED).unwrap();
+        let (earlier, later) = (sent - SUSPECTED, sent + Duration::from_millis(1));
+        assert!(!silence.concerns(earlier));
+        let late = silence.wait(sent);
+        assert!(silence.concerns(earlier) && silence.concerns(sent));
+        assert!(!silence.concerns(later));
+        drop(late);
+        assert!(!silence.concerns(earlier));
+        drop(recent);
+        assert!(silence.lock().pending.is_empty());
     }
 
     #[test]

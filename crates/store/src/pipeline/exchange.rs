@@ -23,6 +23,7 @@ impl Pipeline {
         self.check()?;
         self.round_trips = self.round_trips.wrapping_add(1);
         let (limit, watch, sent) = (self.limit, self.watch.clone(), Instant::now());
+        let _pending = self.silence.as_ref().map(|silence| silence.wait(sent));
         let answer: Answer<'_, T> = if self.waiting.is_empty() {
             last
         } else {
