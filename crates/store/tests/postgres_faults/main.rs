@@ -255,7 +255,7 @@ async fn a_connection_that_was_only_taken_from_its_pool_is_not_trusted_after_ano
     proxy.silence_all();
     let taken = async {
         // Later than the write below has sent its statement.
-        tokio::time::sleep(Duration::from_secs(2)).await;
+        tokio::time::sleep(Duration::from_secs(1)).await;
         store.read(nothing).await.unwrap();
     };
     let write = failures(async || store.write_limits(look).await);
@@ -293,7 +293,10 @@ async fn while_one_connection_is_silent_for_seconds_another_one_is_replaced_befo
         begun.elapsed()
     };
     let (pinged, failed) = tokio::join!(ping, write);
-    assert!(pinged < failed, "{pinged:?} {failed:?}");
+    assert!(
+        pinged < Duration::from_secs(8) && pinged < failed,
+        "{pinged:?} {failed:?}"
+    );
     store.close().await;
 }
 
