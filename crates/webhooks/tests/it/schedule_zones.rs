@@ -14,8 +14,10 @@ fn zone_becomes(from: &str, to: &str) -> String {
 async fn a_schedule_without_its_zone_is_reported_and_runs_once_the_zone_is_there() {
     everywhere(async |database, model| {
         let harness = Harness::open(&database, &model).await;
-        let berlin = json!({ "schedule": { "cron": "0 * * * *", "timezone": "Europe/Berlin" } });
-        let made = create(&harness, hourly(berlin)).await;
+        let mut berlin = json!({ "schedule": { "cron": "0 * * * *", "timezone": "Europe/Berlin" } });
+        let made = create(&harness, hourly(berlin.clone())).await;
+        berlin["paused"] = json!(true);
+        create(&harness, hourly(berlin)).await;
         create(&harness, hourly(json!({}))).await;
         assert!(harness.webhooks.without_zone().await.unwrap().is_empty());
         let gone = zone_becomes("Europe/Berlin", "Europe/Nowhere");
