@@ -160,8 +160,9 @@ mod tests {
     fn a_statement_without_a_response_for_seconds_is_suspicious_until_it_has_one() {
         let silence = Arc::new(Silence::<()>::default());
         let now = Instant::now();
-        let sent = now.checked_sub(SUSPECTED).unwrap();
-        let earlier = answered_at(sent - SUSPECTED);
+        let ago = |time: Duration| now.checked_sub(time).unwrap();
+        let sent = ago(SUSPECTED);
+        let earlier = answered_at(ago(2 * SUSPECTED));
         let recent = silence.wait(now + SUSPECTED);
         assert!(!silence.is_suspected(earlier));
         let late = silence.wait(sent);
