@@ -3,7 +3,7 @@
 
 use super::code::Code;
 
-/// The greatest number of quotes and list items that begin on one line. The parser checks all open ones per line.
+/// The greatest number of quotes and list items that begin on one line. The parser checks every open one for each line.
 const MAX_NESTING: usize = 100;
 
 /// The state after a marker that begins a line. The text after it begins the line instead.
@@ -56,8 +56,7 @@ impl Outline {
             // A line ending is one character.
             _ if character == '\r' => return self.text.len(),
             Removed::Before if matches!(character, ' ' | '\t') => {
-                let is_needed =
-                    !self.text.is_empty() && !self.text.ends_with([' ', '\t', '\n']);
+                let is_needed = !self.text.is_empty() && !self.text.ends_with([' ', '\t', '\n']);
                 if is_needed {
                     self.text.push(' ');
                 }
