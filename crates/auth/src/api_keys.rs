@@ -136,6 +136,7 @@ impl Auth {
                         }),
                     };
                     conn.append_audit(&entry, now, &*random).await?;
+                    conn.insert_change("auth_api_keys", now).await?;
                     Ok(())
                 })
             },

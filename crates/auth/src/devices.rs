@@ -99,6 +99,7 @@ impl Auth {
                         }),
                     };
                     conn.append_audit(&entry, now, &*random).await?;
+                    conn.insert_change("auth_devices", now).await?;
                     Ok(())
                 })
             },

@@ -146,6 +146,7 @@ impl Auth {
                         detail: json!({ "method": method, "session": in_job.id() }),
                     };
                     conn.append_audit(&entry, now, &*random).await?;
+                    conn.insert_change("auth_sessions", now).await?;
                     Ok(())
                 })
             },

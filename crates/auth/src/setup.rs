@@ -56,6 +56,7 @@ pub(crate) async fn complete_setup(
     conn.delete_allowed_calls_under(STRANGER).await?;
     create_session(conn, session).await?;
     conn.insert_change("auth_state", now).await?;
+    conn.insert_change("auth_sessions", now).await?;
     conn.insert_change("auth_devices", now).await?;
     conn.insert_change("auth_api_keys", now).await
 }

@@ -96,6 +96,7 @@ impl Auth {
                         detail,
                     };
                     conn.append_audit(&entry, now, &*random).await?;
+                    conn.insert_change("auth_state", now).await?;
                     Ok(())
                 })
             },
