@@ -71,7 +71,7 @@ impl AuthInner {
             .end_where(crate::devices::live::LiveDevice::dies_at_setup);
         self.adopt_session(session);
         self.settings_reverted();
-        self.announce(&["setup", "auth_disabled", "api_keys", "devices"]);
+        self.announce(&["sessions", "setup", "auth_disabled", "api_keys", "devices"]);
     }
 }
 

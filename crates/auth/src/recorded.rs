@@ -1,0 +1,113 @@
+//! Changes that are recorded: with a row in the audit log, reported to other nodes, and announced on this node.
+
+use crate::error::AuthError;
+use crate::state::{Auth, AuthInner, BoxFuture, transaction};
+use gatehouse_domain::Actor;
+use gatehouse_store::{AuditEntry, Conn};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// What a change concerns.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Changed {
+    ApiKeys,
+    AuthDisabled,
+    Devices,
+    Passkeys,
+    Password,
+    Sessions,
+    Setup,
+}
+
+impl Changed {
+    /// The subject in the change feed, which makes other nodes reload it.
+    const fn subject(self) -> &'static str {
+        match self {
+            Self::ApiKeys => "auth_api_keys",
+            Self::Devices => "auth_devices",
+            Self::Sessions => "auth_sessions",
+            Self::AuthDisabled | Self::Passkeys | Self::Password | Self::Setup => "auth_state",
+        }
+    }
+
+    /// The name for [`Auth::changes_events`].
+    const fn name(self) -> &'static str {
+        match self {
+            Self::ApiKeys => "api_keys",
+            Self::AuthDisabled => "auth_disabled",
+            Self::Devices => "devices",
+            Self::Passkeys => "passkeys",
+            Self::Password => "password",
+            Self::Sessions => "sessions",
+            Self::Setup => "setup",
+        }
+    }
+}
+
+/// A change to record, apart from the detail of its audit row, which the transaction determines.
+#[derive(Debug)]
+pub(crate) struct Recorded {
+    kind: &'static str,
+    actor: Actor,
+    changed: &'static [Changed],
+}
+
+impl Recorded {
+    /// `kind` is that of the audit row.
+    pub(crate) fn new(kind: &'static str, actor: Actor, changed: &'static [Changed]) -> Self {
+        Self {
+            kind,
+            actor,
+            changed,
+        }
+    }
+}
+
+impl Auth {
+    /// Like [`Auth::change`], and records the change: the audit row and the rows of the change feed are written in the
+    /// transaction, and the change is announced after it was applied to memory. `job` also returns the detail of the
+    /// audit row.
+    pub(crate) async fn record<T, J, A>(
+        &self,
+        recorded: Recorded,
+        job: J,
+        apply: A,
+    ) -> Result<T, AuthError>
+    where
+        T: Send + 'static,
+        J: for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Result<(Value, T), AuthError>>
+            + Send
+            + 'static,
+        A: FnOnce(&AuthInner, &T) + Send + 'static,
+    {
+        let Recorded {
+            kind,
+            actor,
+            changed,
+        } = recorded;
+        let (now, random) = (self.0.now(), Arc::clone(&self.0.random));
+        let job = transaction(move |conn| {
+            Box::pin(async move {
+                let (detail, value) = job(conn).await?;
+                let entry = AuditEntry {
+                    kind,
+                    actor: &actor,
+                    detail,
+                };
+                conn.append_audit(&entry, now, &*random).await?;
+                let mut subjects: Vec<_> = changed.iter().copied().map(Changed::subject).collect();
+                subjects.dedup();
+                for subject in subjects {
+                    conn.insert_change(subject, now).await?;
+                }
+                Ok(value)
+            })
+        });
+        let apply = move |inner: &AuthInner, value: &T| {
+            apply(inner, value);
+            let names: Vec<_> = changed.iter().copied().map(Changed::name).collect();
+            inner.announce(&names);
+        };
+        self.change(job, apply).await
+    }
+}
