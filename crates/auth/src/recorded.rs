@@ -49,7 +49,7 @@ impl Changed {
 pub(crate) struct Recorded {
     kind: &'static str,
     actor: Actor,
-    changed: &'static [Changed],
+    pub(crate) changed: &'static [Changed],
 }
 
 impl Recorded {
@@ -60,6 +60,54 @@ impl Recorded {
             actor,
             changed,
         }
+    }
+
+    /// Adds to a transaction the audit row, whose detail `job` returns, and the rows of the change feed.
+    pub(crate) fn job<T, J>(
+        self,
+        inner: &AuthInner,
+        job: J,
+    ) -> impl for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Result<T, AuthError>>
+    + Send
+    + 'static
+    + use<T, J>
+    where
+        T: Send + 'static,
+        J: for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Result<(Value, T), AuthError>>
+            + Send
+            + 'static,
+    {
+        let Self {
+            kind,
+            actor,
+            changed,
+        } = self;
+        let (now, random) = (inner.now(), Arc::clone(&inner.random));
+        transaction(move |conn| {
+            Box::pin(async move {
+                let (detail, value) = job(conn).await?;
+                let entry = AuditEntry {
+                    kind,
+                    actor: &actor,
+                    detail,
+                };
+                conn.append_audit(&entry, now, &*random).await?;
+                let mut subjects: Vec<_> = changed.iter().copied().map(Changed::subject).collect();
+                subjects.dedup();
+                for subject in subjects {
+                    conn.insert_change(subject, now).await?;
+                }
+                Ok(value)
+            })
+        })
+    }
+}
+
+impl AuthInner {
+    /// Like [`AuthInner::announce`], by what has changed.
+    pub(crate) fn announce_changed(&self, changed: &[Changed]) {
+        let names: Vec<_> = changed.iter().copied().map(Changed::name).collect();
+        self.announce(&names);
     }
 }
 
@@ -80,33 +128,11 @@ impl Auth {
             + 'static,
         A: FnOnce(&AuthInner, &T) + Send + 'static,
     {
-        let Recorded {
-            kind,
-            actor,
-            changed,
-        } = recorded;
-        let (now, random) = (self.0.now(), Arc::clone(&self.0.random));
-        let job = transaction(move |conn| {
-            Box::pin(async move {
-                let (detail, value) = job(conn).await?;
-                let entry = AuditEntry {
-                    kind,
-                    actor: &actor,
-                    detail,
-                };
-                conn.append_audit(&entry, now, &*random).await?;
-                let mut subjects: Vec<_> = changed.iter().copied().map(Changed::subject).collect();
-                subjects.dedup();
-                for subject in subjects {
-                    conn.insert_change(subject, now).await?;
-                }
-                Ok(value)
-            })
-        });
+        let changed = recorded.changed;
+        let job = recorded.job(&self.0, job);
         let apply = move |inner: &AuthInner, value: &T| {
             apply(inner, value);
-            let names: Vec<_> = changed.iter().copied().map(Changed::name).collect();
-            inner.announce(&names);
+            inner.announce_changed(changed);
         };
         self.change(job, apply).await
     }
