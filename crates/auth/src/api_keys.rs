@@ -120,7 +120,7 @@ impl Auth {
         let live = LiveKey::from_row(&row)?;
         let auth = self.clone();
         self.record(
-            Recorded::new(kinds::API_KEY_CREATED, actor, &[Changed::ApiKeys]),
+            Recorded::new(kinds::API_KEY_CREATED, actor, &[Changed::API_KEYS]),
             move |conn| {
                 Box::pin(async move {
                     if let Some(maker) = &maker {

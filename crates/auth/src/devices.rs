@@ -86,7 +86,7 @@ impl Auth {
         let live = LiveDevice::from_row(&row)?;
         let auth = self.clone();
         self.record(
-            Recorded::new(kinds::DEVICE_PAIRED, actor, &[Changed::Devices]),
+            Recorded::new(kinds::DEVICE_PAIRED, actor, &[Changed::DEVICES]),
             move |conn| {
                 Box::pin(async move {
                     auth.require_live_row(conn, &creator).await?;
@@ -157,7 +157,7 @@ impl Auth {
         let identity = context.require(Scope::Pairing)?.clone();
         let (now, in_job) = (self.0.now(), id.clone());
         self.record(
-            Recorded::new(kinds::DEVICE_REVOKED, context.actor(), &[Changed::Devices]),
+            Recorded::new(kinds::DEVICE_REVOKED, context.actor(), &[Changed::DEVICES]),
             move |conn| {
                 Box::pin(async move {
                     may_keep_children(conn, &identity, keep_children).await?;

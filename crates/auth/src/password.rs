@@ -68,7 +68,7 @@ impl Auth {
                 .plan_first_password(&actor, &password)
                 .await?,
         );
-        let recorded = Recorded::new(kinds::PASSWORD_SET, actor, &[Changed::Password]);
+        let recorded = Recorded::new(kinds::PASSWORD_SET, actor, &[Changed::PASSWORD]);
         let (now, planned) = (self.0.now(), Arc::clone(&plan));
         let job = transaction(move |conn| {
             Box::pin(async move {
@@ -109,7 +109,7 @@ impl Auth {
                 .plan_password_change(&actor, current, &password)
                 .await?,
         );
-        let changed = &[Changed::Password, Changed::Sessions];
+        let changed = &[Changed::PASSWORD, Changed::SESSIONS];
         let recorded = Recorded::new(kinds::PASSWORD_CHANGED, actor, changed);
         let kept = caller.context.identity()?.as_session().cloned();
         let kept_id = kept.as_ref().map(|session| session.id().clone());

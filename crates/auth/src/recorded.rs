@@ -7,40 +7,24 @@ use gatehouse_store::{AuditEntry, Conn};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// What a change concerns.
+/// What a change concerns: its subject in the change feed, and its name for [`Auth::changes_events`].
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Changed {
-    ApiKeys,
-    AuthDisabled,
-    Devices,
-    Passkeys,
-    Password,
-    Sessions,
-    Setup,
+pub(crate) struct Changed {
+    subject: &'static str,
+    name: &'static str,
 }
 
 impl Changed {
-    /// The subject in the change feed, which makes other nodes reload it.
-    const fn subject(self) -> &'static str {
-        match self {
-            Self::ApiKeys => "auth_api_keys",
-            Self::Devices => "auth_devices",
-            Self::Sessions => "auth_sessions",
-            Self::AuthDisabled | Self::Passkeys | Self::Password | Self::Setup => "auth_state",
-        }
-    }
+    pub(crate) const API_KEYS: Self = Self::of("auth_api_keys", "api_keys");
+    pub(crate) const AUTH_DISABLED: Self = Self::of("auth_state", "auth_disabled");
+    pub(crate) const DEVICES: Self = Self::of("auth_devices", "devices");
+    pub(crate) const PASSKEYS: Self = Self::of("auth_state", "passkeys");
+    pub(crate) const PASSWORD: Self = Self::of("auth_state", "password");
+    pub(crate) const SESSIONS: Self = Self::of("auth_sessions", "sessions");
+    pub(crate) const SETUP: Self = Self::of("auth_state", "setup");
 
-    /// The name for [`Auth::changes_events`].
-    const fn name(self) -> &'static str {
-        match self {
-            Self::ApiKeys => "api_keys",
-            Self::AuthDisabled => "auth_disabled",
-            Self::Devices => "devices",
-            Self::Passkeys => "passkeys",
-            Self::Password => "password",
-            Self::Sessions => "sessions",
-            Self::Setup => "setup",
-        }
+    const fn of(subject: &'static str, name: &'static str) -> Self {
+        Self { subject, name }
     }
 }
 
@@ -92,7 +76,7 @@ impl Recorded {
                     detail,
                 };
                 conn.append_audit(&entry, now, &*random).await?;
-                let mut subjects: Vec<_> = changed.iter().copied().map(Changed::subject).collect();
+                let mut subjects: Vec<_> = changed.iter().map(|what| what.subject).collect();
                 subjects.dedup();
                 for subject in subjects {
                     conn.insert_change(subject, now).await?;
@@ -106,7 +90,7 @@ impl Recorded {
 impl AuthInner {
     /// Like [`AuthInner::announce`], by what has changed.
     pub(crate) fn announce_changed(&self, changed: &[Changed]) {
-        let names: Vec<_> = changed.iter().copied().map(Changed::name).collect();
+        let names: Vec<_> = changed.iter().map(|what| what.name).collect();
         self.announce(&names);
     }
 }

@@ -15,13 +15,13 @@ use std::sync::Arc;
 
 /// The data that a reset changes.
 const CHANGED: [Changed; 7] = [
-    Changed::AuthDisabled,
-    Changed::Setup,
-    Changed::Password,
-    Changed::Passkeys,
-    Changed::Sessions,
-    Changed::ApiKeys,
-    Changed::Devices,
+    Changed::AUTH_DISABLED,
+    Changed::SETUP,
+    Changed::PASSWORD,
+    Changed::PASSKEYS,
+    Changed::SESSIONS,
+    Changed::API_KEYS,
+    Changed::DEVICES,
 ];
 /// The data that a reset keeps, as listed in its response.
 const KEPT: [&str; 4] = ["vault", "secrets", "settings", "audit_log"];

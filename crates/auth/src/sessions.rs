@@ -135,7 +135,7 @@ impl Auth {
         let cookies = Self::session_cookies(&session, caller.context)?;
         let (actor, in_job) = (caller.context.actor(), Arc::clone(&session));
         self.record(
-            Recorded::new(kinds::LOGIN_SUCCEEDED, actor, &[Changed::Sessions]),
+            Recorded::new(kinds::LOGIN_SUCCEEDED, actor, &[Changed::SESSIONS]),
             move |conn| {
                 Box::pin(async move {
                     still_holds(conn).await?;

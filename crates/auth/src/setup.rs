@@ -129,7 +129,7 @@ impl Auth {
         let recorded = Recorded::new(
             kinds::SETUP_COMPLETED,
             actor.clone(),
-            &[Changed::Password, Changed::Sessions],
+            &[Changed::PASSWORD, Changed::SESSIONS],
         );
         let reverted = Reverted::default();
         let in_job_reverted = reverted.clone();

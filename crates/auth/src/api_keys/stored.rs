@@ -58,7 +58,7 @@ impl Auth {
         let actor = caller.context.actor();
         let (now, in_job, in_apply) = (self.0.now(), id.clone(), id.clone());
         self.record(
-            Recorded::new(kinds::API_KEY_REVOKED, actor, &[Changed::ApiKeys]),
+            Recorded::new(kinds::API_KEY_REVOKED, actor, &[Changed::API_KEYS]),
             move |conn| {
                 Box::pin(async move {
                     may_keep_children(conn, &identity, keep_children).await?;

@@ -80,7 +80,7 @@ impl Auth {
         let name = check_name(&request.name)?;
         let actor = caller.context.actor();
         self.record(
-            Recorded::new(kinds::PASSKEY_RENAMED, actor, &[Changed::Passkeys]),
+            Recorded::new(kinds::PASSKEY_RENAMED, actor, &[Changed::PASSKEYS]),
             move |conn| {
                 Box::pin(async move {
                     if !conn.update_passkey_name(&id, &name).await? {
@@ -106,7 +106,7 @@ impl Auth {
         self.require_confirmed(identity).await?;
         let kept = identity.as_session().map(|session| session.id().clone());
         let (actor, now) = (caller.context.actor(), self.0.now());
-        let changed = &[Changed::Passkeys, Changed::Sessions];
+        let changed = &[Changed::PASSKEYS, Changed::SESSIONS];
         self.record(
             Recorded::new(kinds::PASSKEY_REMOVED, actor, changed),
             move |conn| {

@@ -131,7 +131,7 @@ impl Auth {
             Arc::clone(&self.0.random),
         );
         let (id, in_job) = (row.id.clone(), session.clone());
-        let recorded = Recorded::new(kinds::PASSKEY_ADDED, actor.clone(), &[Changed::Passkeys]);
+        let recorded = Recorded::new(kinds::PASSKEY_ADDED, actor.clone(), &[Changed::PASSKEYS]);
         let reverted = Reverted::default();
         let in_job_reverted = reverted.clone();
         let auth = self.clone();

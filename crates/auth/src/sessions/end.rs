@@ -115,7 +115,7 @@ impl Auth {
     ) -> Result<(), AuthError> {
         let (now, in_job, in_apply) = (self.0.now(), id.clone(), id.clone());
         self.record(
-            Recorded::new(ending.kind, context.actor(), &[Changed::Sessions]),
+            Recorded::new(ending.kind, context.actor(), &[Changed::SESSIONS]),
             move |conn| {
                 Box::pin(async move {
                     // The deletion of a session changes the creator of its children.
@@ -155,7 +155,7 @@ impl Auth {
         let in_job = kept.clone();
         let (ended, _) = self
             .record(
-                Recorded::new(ending.kind, actor, &[Changed::Sessions]),
+                Recorded::new(ending.kind, actor, &[Changed::SESSIONS]),
                 move |conn| {
                     Box::pin(async move {
                         let below = ending
