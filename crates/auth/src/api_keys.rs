@@ -9,14 +9,14 @@ use crate::identity::{AuthIdentity, Subject};
 use crate::lineage::Limits;
 use crate::live_credential::{KEY_PREFIX, LiveKey, hash_of, to_hex};
 use crate::only::{Only, TargetKinds};
+use crate::recorded::{Changed, Recorded};
 use crate::request_context::Caller;
 use crate::state::Auth;
 use data_encoding::BASE64URL_NOPAD;
 use gatehouse_domain::{Actor, ApiKeyId, Scope, ScopeSet, visible};
-use gatehouse_store::{ApiKeyRow, AuditEntry};
+use gatehouse_store::ApiKeyRow;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::json;
-use std::sync::Arc;
 
 /// How many characters of a key are stored readable, so people can distinguish their keys.
 const PREFIX_CHARS: usize = 11;
@@ -119,30 +119,22 @@ impl Auth {
         };
         let live = LiveKey::from_row(&row)?;
         let auth = self.clone();
-        let (now, random) = (inner.now(), Arc::clone(&inner.random));
-        self.change(
+        self.record(
+            Recorded::new(kinds::API_KEY_CREATED, actor, &[Changed::API_KEYS]),
             move |conn| {
                 Box::pin(async move {
                     if let Some(maker) = &maker {
                         auth.require_live_row(conn, maker).await?;
                     }
                     conn.insert_api_key(&row).await?;
-                    let entry = AuditEntry {
-                        kind: kinds::API_KEY_CREATED,
-                        actor: &actor,
-                        detail: json!({
-                            "api_key": row.id, "label": row.label, "scopes": row.scopes,
-                            "only": row.only,
-                        }),
-                    };
-                    conn.append_audit(&entry, now, &*random).await?;
-                    Ok(())
+                    let detail = json!({
+                        "api_key": row.id, "label": row.label, "scopes": row.scopes,
+                        "only": row.only,
+                    });
+                    Ok((detail, ()))
                 })
             },
-            move |inner, ()| {
-                inner.keys.insert(live);
-                inner.announce(&["api_keys"]);
-            },
+            move |inner, ()| drop(inner.keys.insert(live)),
         )
         .await?;
         Ok(created)

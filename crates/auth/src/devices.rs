@@ -13,11 +13,12 @@ use crate::identity::AuthIdentity;
 use crate::lineage::{Descendants, Limits, may_keep_children};
 use crate::live_credential::{Live, TOKEN_PREFIX, hash_of, to_hex};
 use crate::only::{Only, TargetKinds};
+use crate::recorded::{Changed, Recorded};
 use crate::request_context::RequestContext;
 use crate::state::Auth;
 use data_encoding::BASE64URL_NOPAD;
 use gatehouse_domain::{Actor, DeviceId, Scope, ScopeSet};
-use gatehouse_store::{AuditEntry, DeviceRow};
+use gatehouse_store::DeviceRow;
 use serde_json::json;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -83,29 +84,21 @@ impl Auth {
         row: DeviceRow,
     ) -> Result<(), AuthError> {
         let live = LiveDevice::from_row(&row)?;
-        let (auth, now) = (self.clone(), self.0.now());
-        let random = Arc::clone(&self.0.random);
-        self.change(
+        let auth = self.clone();
+        self.record(
+            Recorded::new(kinds::DEVICE_PAIRED, actor, &[Changed::DEVICES]),
             move |conn| {
                 Box::pin(async move {
                     auth.require_live_row(conn, &creator).await?;
                     conn.insert_device(&row).await?;
-                    let entry = AuditEntry {
-                        kind: kinds::DEVICE_PAIRED,
-                        actor: &actor,
-                        detail: json!({
-                            "device": row.id, "label": row.label, "scopes": row.scopes,
-                            "only": row.only,
-                        }),
-                    };
-                    conn.append_audit(&entry, now, &*random).await?;
-                    Ok(())
+                    let detail = json!({
+                        "device": row.id, "label": row.label, "scopes": row.scopes,
+                        "only": row.only,
+                    });
+                    Ok((detail, ()))
                 })
             },
-            move |inner, ()| {
-                inner.devices.insert(live);
-                inner.announce(&["devices"]);
-            },
+            move |inner, ()| drop(inner.devices.insert(live)),
         )
         .await
     }
@@ -162,9 +155,9 @@ impl Auth {
         keep_children: bool,
     ) -> Result<Done, AuthError> {
         let identity = context.require(Scope::Pairing)?.clone();
-        let (actor, now) = (context.actor(), self.0.now());
-        let (random, in_job) = (Arc::clone(&self.0.random), id.clone());
-        self.change(
+        let (now, in_job) = (self.0.now(), id.clone());
+        self.record(
+            Recorded::new(kinds::DEVICE_REVOKED, context.actor(), &[Changed::DEVICES]),
             move |conn| {
                 Box::pin(async move {
                     may_keep_children(conn, &identity, keep_children).await?;
@@ -182,22 +175,14 @@ impl Auth {
                     } else {
                         Descendants::delete(conn, &name, now).await?
                     };
-                    let entry = AuditEntry {
-                        kind: kinds::DEVICE_REVOKED,
-                        actor: &actor,
-                        detail: json!({
-                            "device": in_job, "label": label, "children": below.count(),
-                        }),
-                    };
-                    conn.append_audit(&entry, now, &*random).await?;
-                    conn.insert_change("auth_devices", now).await?;
-                    Ok(below)
+                    let detail =
+                        json!({ "device": in_job, "label": label, "children": below.count() });
+                    Ok((detail, below))
                 })
             },
             move |inner, below| {
                 below.end_in(inner);
                 inner.devices.end_where(|device| *device.id() == id);
-                inner.announce(&["devices"]);
             },
         )
         .await?;

@@ -39,6 +39,7 @@ mod password;
 mod password_check;
 mod password_hash;
 mod recognise;
+mod recorded;
 mod request_context;
 mod reset;
 mod sessions;

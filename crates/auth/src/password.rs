@@ -6,10 +6,10 @@ use crate::error::AuthError;
 use crate::lineage::require_no_limits;
 use crate::password_check::VerifiedHash;
 use crate::password_hash::check_rules;
+use crate::recorded::{Changed, Recorded};
 use crate::request_context::{Caller, Outcome};
 use crate::state::{Auth, AuthInner, Settled, transaction};
 use gatehouse_domain::Scope;
-use gatehouse_store::AuditEntry;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::json;
 use std::sync::Arc;
@@ -68,8 +68,8 @@ impl Auth {
                 .plan_first_password(&actor, &password)
                 .await?,
         );
-        let (now, random) = (self.0.now(), Arc::clone(&self.0.random));
-        let planned = Arc::clone(&plan);
+        let recorded = Recorded::new(kinds::PASSWORD_SET, actor, &[Changed::PASSWORD]);
+        let (now, planned) = (self.0.now(), Arc::clone(&plan));
         let job = transaction(move |conn| {
             Box::pin(async move {
                 // After a reset in the meantime, this would complete setup, which has other rules.
@@ -79,21 +79,12 @@ impl Auth {
                     return Err(CHANGED_MEANWHILE);
                 }
                 planned.apply(conn, now).await?;
-                let entry = AuditEntry {
-                    kind: kinds::PASSWORD_SET,
-                    actor: &actor,
-                    detail: json!({}),
-                };
-                conn.append_audit(&entry, now, &*random).await?;
-                conn.insert_change("auth_state", now).await?;
-                Ok(Settled::read(conn).await?)
+                Ok((json!({}), Settled::read(conn).await?))
             })
         });
-        let apply = |inner: &AuthInner, settled: &Settled| {
-            inner.settle(settled);
-            inner.announce(&["password"]);
-        };
-        let recovery_key = self.change_with_plan(job, apply, plan).await?;
+        let recovery_key = self
+            .record_with_plan(recorded, job, AuthInner::settle, plan)
+            .await?;
         Ok(Outcome::plain(SetupAnswer {
             ok: true,
             recovery_key,
@@ -118,10 +109,11 @@ impl Auth {
                 .plan_password_change(&actor, current, &password)
                 .await?,
         );
-        let (now, random) = (self.0.now(), Arc::clone(&self.0.random));
+        let changed = &[Changed::PASSWORD, Changed::SESSIONS];
+        let recorded = Recorded::new(kinds::PASSWORD_CHANGED, actor, changed);
         let kept = caller.context.identity()?.as_session().cloned();
         let kept_id = kept.as_ref().map(|session| session.id().clone());
-        let planned = Arc::clone(&plan);
+        let (now, planned) = (self.0.now(), Arc::clone(&plan));
         let job = transaction(move |conn| {
             Box::pin(async move {
                 if !conn.update_password_hash(&verified, &hash, now).await? {
@@ -132,15 +124,8 @@ impl Auth {
                 if let Some(id) = &kept_id {
                     conn.update_auth_session_confirmed(id, now).await?;
                 }
-                let entry = AuditEntry {
-                    kind: kinds::PASSWORD_CHANGED,
-                    actor: &actor,
-                    detail: json!({ "sessions_ended": ended }),
-                };
-                conn.append_audit(&entry, now, &*random).await?;
-                conn.insert_change("auth_state", now).await?;
-                conn.insert_change("auth_sessions", now).await?;
-                Ok(Settled::read(conn).await?)
+                let detail = json!({ "sessions_ended": ended });
+                Ok((detail, Settled::read(conn).await?))
             })
         });
         let apply = move |inner: &AuthInner, settled: &Settled| {
@@ -149,9 +134,8 @@ impl Auth {
             inner
                 .sessions
                 .end_where(|session| Some(session.id()) != kept_id);
-            inner.announce(&["password", "sessions"]);
         };
-        let recovery_key = self.change_with_plan(job, apply, plan).await?;
+        let recovery_key = self.record_with_plan(recorded, job, apply, plan).await?;
         Ok(Outcome::plain(SetupAnswer {
             ok: true,
             recovery_key,

@@ -5,14 +5,24 @@ use crate::api::ResetAnswer;
 use crate::audit::kinds;
 use crate::error::AuthError;
 use crate::lineage::require_no_limits;
+use crate::recorded::{Changed, Recorded};
 use crate::request_context::{Caller, Outcome};
 use crate::setup_code::make_setup_code;
 use crate::state::{AUTH_DISABLED, Auth, Settled};
 use gatehouse_domain::{Actor, Scope};
-use gatehouse_store::AuditEntry;
 use serde_json::json;
 use std::sync::Arc;
 
+/// The data that a reset changes.
+const CHANGED: [Changed; 7] = [
+    Changed::AUTH_DISABLED,
+    Changed::SETUP,
+    Changed::PASSWORD,
+    Changed::PASSKEYS,
+    Changed::SESSIONS,
+    Changed::API_KEYS,
+    Changed::DEVICES,
+];
 /// The data that a reset keeps, as listed in its response.
 const KEPT: [&str; 4] = ["vault", "secrets", "settings", "audit_log"];
 
@@ -31,7 +41,8 @@ impl Auth {
 
     pub(crate) async fn remove_all_auth(&self, actor: Actor) -> Result<ResetAnswer, AuthError> {
         let (now, random) = (self.0.now(), Arc::clone(&self.0.random));
-        self.change(
+        self.record(
+            Recorded::new(kinds::AUTH_RESET, actor, &CHANGED),
             move |conn| {
                 Box::pin(async move {
                     conn.delete_password().await?;
@@ -44,25 +55,12 @@ impl Auth {
                     conn.update_setting(AUTH_DISABLED, &json!(true), now)
                         .await?;
                     make_setup_code(conn, now, &*random).await?;
-                    let entry = AuditEntry {
-                        kind: kinds::AUTH_RESET,
-                        actor: &actor,
-                        detail: json!({
-                            "passkeys": passkeys, "sessions": sessions, "api_keys": api_keys,
-                            "devices": devices, "people_not_trusted": people,
-                        }),
-                    };
-                    conn.append_audit(&entry, now, &*random).await?;
-                    for subject in [
-                        "auth_state",
-                        "auth_sessions",
-                        "auth_api_keys",
-                        "auth_devices",
-                        "pairings",
-                    ] {
-                        conn.insert_change(subject, now).await?;
-                    }
-                    Ok(Settled::read(conn).await?)
+                    conn.insert_change("pairings", now).await?;
+                    let detail = json!({
+                        "passkeys": passkeys, "sessions": sessions, "api_keys": api_keys,
+                        "devices": devices, "people_not_trusted": people,
+                    });
+                    Ok((detail, Settled::read(conn).await?))
                 })
             },
             |inner, settled| {
@@ -70,16 +68,6 @@ impl Auth {
                 inner.sessions.end_where(|_| true);
                 inner.keys.end_where(|_| true);
                 inner.devices.end_where(|_| true);
-                let what = [
-                    "auth_disabled",
-                    "setup",
-                    "password",
-                    "passkeys",
-                    "sessions",
-                    "api_keys",
-                    "devices",
-                ];
-                inner.announce(&what);
             },
         )
         .await?;

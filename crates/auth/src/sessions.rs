@@ -7,12 +7,13 @@ use crate::audit::kinds;
 use crate::cookie::{CookieForm, LIFETIME, clear_session, set_session};
 use crate::error::AuthError;
 use crate::live_credential::{LiveSession, LoginMethod, hash_of, to_hex};
+use crate::recorded::{Changed, Recorded};
 use crate::request_context::{Caller, RequestContext};
 use crate::state::{Auth, AuthInner};
 use data_encoding::BASE64URL_NOPAD;
 pub(crate) use end::{Ending, end_sessions_of};
 use gatehouse_domain::{AuthSessionId, PasskeyId, Scope, Timestamp};
-use gatehouse_store::{AuditEntry, AuthSessionRow, Conn, StoreError};
+use gatehouse_store::{AuthSessionRow, Conn, StoreError};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::json;
 use std::sync::Arc;
@@ -62,7 +63,6 @@ impl AuthInner {
         if let Ok(live) = LiveSession::from_row(&session.row) {
             self.sessions.insert(live);
         }
-        self.announce(&["sessions"]);
     }
 }
 
@@ -133,20 +133,15 @@ impl Auth {
             None => session,
         });
         let cookies = Self::session_cookies(&session, caller.context)?;
-        let (actor, now) = (caller.context.actor(), self.0.now());
-        let (random, in_job) = (Arc::clone(&self.0.random), Arc::clone(&session));
-        self.change(
+        let (actor, in_job) = (caller.context.actor(), Arc::clone(&session));
+        self.record(
+            Recorded::new(kinds::LOGIN_SUCCEEDED, actor, &[Changed::SESSIONS]),
             move |conn| {
                 Box::pin(async move {
                     still_holds(conn).await?;
                     create_session(conn, &in_job).await?;
-                    let entry = AuditEntry {
-                        kind: kinds::LOGIN_SUCCEEDED,
-                        actor: &actor,
-                        detail: json!({ "method": method, "session": in_job.id() }),
-                    };
-                    conn.append_audit(&entry, now, &*random).await?;
-                    Ok(())
+                    let detail = json!({ "method": method, "session": in_job.id() });
+                    Ok((detail, ()))
                 })
             },
             move |inner, ()| inner.adopt_session(&session),

@@ -7,13 +7,14 @@ use crate::error::AuthError;
 use crate::identity::STRANGER;
 use crate::live_credential::LoginMethod;
 use crate::password_hash::check_rules;
+use crate::recorded::{Changed, Recorded};
 use crate::request_context::{Caller, Outcome};
 use crate::sessions::{NewSession, create_session};
 use crate::setup_code::{already_complete, check_setup_code};
 use crate::state::{AUTH_DISABLED, Auth, AuthInner, Settled, transaction};
 use crate::unauthenticated_changes::Reverted;
 use gatehouse_domain::{Random, Timestamp};
-use gatehouse_store::{AuditEntry, Conn, StoreError};
+use gatehouse_store::{Conn, StoreError};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::json;
 use std::sync::Arc;
@@ -56,6 +57,7 @@ pub(crate) async fn complete_setup(
     conn.delete_allowed_calls_under(STRANGER).await?;
     create_session(conn, session).await?;
     conn.insert_change("auth_state", now).await?;
+    conn.insert_change("auth_sessions", now).await?;
     conn.insert_change("auth_devices", now).await?;
     conn.insert_change("auth_api_keys", now).await
 }
@@ -70,7 +72,7 @@ impl AuthInner {
             .end_where(crate::devices::live::LiveDevice::dies_at_setup);
         self.adopt_session(session);
         self.settings_reverted();
-        self.announce(&["setup", "auth_disabled", "api_keys", "devices"]);
+        self.announce(&["sessions", "setup", "auth_disabled", "api_keys", "devices"]);
     }
 }
 
@@ -124,6 +126,11 @@ impl Auth {
             Arc::clone(&session),
             Arc::clone(&plan),
         );
+        let recorded = Recorded::new(
+            kinds::SETUP_COMPLETED,
+            actor.clone(),
+            &[Changed::PASSWORD, Changed::SESSIONS],
+        );
         let reverted = Reverted::default();
         let in_job_reverted = reverted.clone();
         let job = transaction(move |conn| {
@@ -135,20 +142,14 @@ impl Auth {
                 planned.apply(conn, now).await?;
                 complete_setup(conn, &in_job, now).await?;
                 in_job_reverted.revert(conn, &actor, now, &*random).await?;
-                let entry = AuditEntry {
-                    kind: kinds::SETUP_COMPLETED,
-                    actor: &actor,
-                    detail: json!({ "by": "password", "session": in_job.id() }),
-                };
-                conn.append_audit(&entry, now, &*random).await?;
-                Ok(Settled::read(conn).await?)
+                let detail = json!({ "by": "password", "session": in_job.id() });
+                Ok((detail, Settled::read(conn).await?))
             })
         });
         let apply = move |inner: &AuthInner, settled: &Settled| {
             inner.setup_completed(settled, &in_apply);
-            inner.announce(&["password", "sessions"]);
         };
-        let recovery_key = self.change_with_plan(job, apply, plan).await?;
+        let recovery_key = self.record_with_plan(recorded, job, apply, plan).await?;
         Ok(Outcome {
             body: SetupAnswer {
                 ok: true,

@@ -5,10 +5,11 @@ use crate::audit::kinds;
 use crate::error::AuthError;
 use crate::lineage::{Descendants, may_keep_children};
 use crate::live_credential::LiveKey;
+use crate::recorded::{Changed, Recorded};
 use crate::request_context::Caller;
 use crate::state::Auth;
 use gatehouse_domain::{ApiKeyId, Scope};
-use gatehouse_store::{ApiKeyRow, AuditEntry};
+use gatehouse_store::ApiKeyRow;
 use serde_json::json;
 use std::sync::Arc;
 
@@ -54,9 +55,10 @@ impl Auth {
         keep_children: bool,
     ) -> Result<Done, AuthError> {
         let identity = caller.context.require(Scope::Admin)?.clone();
-        let (actor, now) = (caller.context.actor(), self.0.now());
-        let (random, in_job, in_apply) = (Arc::clone(&self.0.random), id.clone(), id.clone());
-        self.change(
+        let actor = caller.context.actor();
+        let (now, in_job, in_apply) = (self.0.now(), id.clone(), id.clone());
+        self.record(
+            Recorded::new(kinds::API_KEY_REVOKED, actor, &[Changed::API_KEYS]),
             move |conn| {
                 Box::pin(async move {
                     may_keep_children(conn, &identity, keep_children).await?;
@@ -74,22 +76,14 @@ impl Auth {
                     } else {
                         Descendants::delete(conn, &name, now).await?
                     };
-                    let entry = AuditEntry {
-                        kind: kinds::API_KEY_REVOKED,
-                        actor: &actor,
-                        detail: json!({
-                            "api_key": in_job, "label": label, "children": below.count(),
-                        }),
-                    };
-                    conn.append_audit(&entry, now, &*random).await?;
-                    conn.insert_change("auth_api_keys", now).await?;
-                    Ok(below)
+                    let detail =
+                        json!({ "api_key": in_job, "label": label, "children": below.count() });
+                    Ok((detail, below))
                 })
             },
             move |inner, below| {
                 below.end_in(inner);
                 inner.keys.end_where(|key| *key.id() == in_apply);
-                inner.announce(&["api_keys"]);
             },
         )
         .await?;

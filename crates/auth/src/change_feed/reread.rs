@@ -2,7 +2,7 @@
 
 use crate::devices::live::LiveDevice;
 use crate::error::AuthError;
-use crate::live_credential::{LiveKey, LiveSession};
+use crate::live_credential::{Live, LiveKey, LiveSession};
 use crate::state::{Auth, Settled};
 use gatehouse_store::{ApiKeyRow, AuthSessionRow, DeviceRow};
 use std::collections::HashSet;
@@ -41,7 +41,21 @@ impl Auth {
         self.0
             .devices
             .end_where(|live| !ids.contains(live.id().as_str()));
+        self.load_devices(&rows);
         Ok(())
+    }
+
+    /// Adds devices that are not in memory. Other credentials are added when they are used, but notifications are
+    /// also sent to devices that never connected to this node. Call only under the lock that orders all changes.
+    fn load_devices(&self, rows: &[DeviceRow]) {
+        let now = self.0.now();
+        for row in rows.iter().take(crate::live_map::CAPACITY) {
+            match LiveDevice::from_row(row) {
+                Ok(device) if device.is_expired(now) => {}
+                Ok(device) => drop(self.0.devices.insert(device)),
+                Err(error) => tracing::warn!(%error, id = %row.id, "a device could not be loaded"),
+            }
+        }
     }
 
     pub(crate) async fn read_all_devices(&self) -> Result<Vec<DeviceRow>, AuthError> {
@@ -97,12 +111,7 @@ impl Auth {
         self.0.keys.set_complete(fits);
         let devices = self.read_all_devices().await?;
         let fits = devices.len() <= capacity;
-        for row in devices.iter().take(capacity) {
-            match LiveDevice::from_row(row) {
-                Ok(device) => drop(self.0.devices.insert(device)),
-                Err(error) => tracing::warn!(%error, id = %row.id, "a device could not be loaded"),
-            }
-        }
+        self.load_devices(&devices);
         self.0.devices.set_complete(fits);
         Ok(())
     }

@@ -4,13 +4,13 @@ use super::api::{PasskeyItem, PasskeyList, RenameRequest};
 use crate::api::Done;
 use crate::audit::kinds;
 use crate::error::AuthError;
+use crate::recorded::{Changed, Recorded};
 use crate::request_context::{Caller, Outcome};
 use crate::sessions::end_sessions_of;
 use crate::state::{Auth, Settled};
 use gatehouse_domain::{PasskeyId, Scope, visible};
-use gatehouse_store::{AuditEntry, PasskeyRow};
+use gatehouse_store::PasskeyRow;
 use serde_json::json;
-use std::sync::Arc;
 
 /// The maximum length of a passkey's name, in characters.
 const MAX_NAME: usize = 100;
@@ -78,28 +78,18 @@ impl Auth {
     ) -> Result<Outcome<Done>, AuthError> {
         caller.context.require(Scope::Admin)?;
         let name = check_name(&request.name)?;
-        let (actor, now, random) = (
-            caller.context.actor(),
-            self.0.now(),
-            Arc::clone(&self.0.random),
-        );
-        self.change(
+        let actor = caller.context.actor();
+        self.record(
+            Recorded::new(kinds::PASSKEY_RENAMED, actor, &[Changed::PASSKEYS]),
             move |conn| {
                 Box::pin(async move {
                     if !conn.update_passkey_name(&id, &name).await? {
                         return Err(AuthError::NotFound("passkey"));
                     }
-                    let detail = json!({ "passkey": id, "name": name });
-                    let entry = AuditEntry {
-                        kind: kinds::PASSKEY_RENAMED,
-                        actor: &actor,
-                        detail,
-                    };
-                    conn.append_audit(&entry, now, &*random).await?;
-                    Ok(())
+                    Ok((json!({ "passkey": id, "name": name }), ()))
                 })
             },
-            |inner, ()| inner.announce(&["passkeys"]),
+            |_, ()| {},
         )
         .await?;
         Ok(Outcome::plain(Done::OK))
@@ -115,12 +105,10 @@ impl Auth {
         let identity = caller.context.require(Scope::Admin)?;
         self.require_confirmed(identity).await?;
         let kept = identity.as_session().map(|session| session.id().clone());
-        let (actor, now, random) = (
-            caller.context.actor(),
-            self.0.now(),
-            Arc::clone(&self.0.random),
-        );
-        self.change(
+        let (actor, now) = (caller.context.actor(), self.0.now());
+        let changed = &[Changed::PASSKEYS, Changed::SESSIONS];
+        self.record(
+            Recorded::new(kinds::PASSKEY_REMOVED, actor, changed),
             move |conn| {
                 Box::pin(async move {
                     // Read the name before the row is deleted.
@@ -140,14 +128,7 @@ impl Auth {
                     let sessions_ended = ended.len();
                     let detail =
                         json!({ "passkey": id, "name": name, "sessions_ended": sessions_ended });
-                    let entry = AuditEntry {
-                        kind: kinds::PASSKEY_REMOVED,
-                        actor: &actor,
-                        detail,
-                    };
-                    conn.append_audit(&entry, now, &*random).await?;
-                    conn.insert_change("auth_state", now).await?;
-                    Ok((settled, ended))
+                    Ok((detail, (settled, ended)))
                 })
             },
             |inner, (settled, ended)| {
@@ -155,7 +136,6 @@ impl Auth {
                 inner
                     .sessions
                     .end_where(|session| ended.contains(session.id()));
-                inner.announce(&["passkeys", "sessions"]);
             },
         )
         .await?;

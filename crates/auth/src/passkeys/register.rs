@@ -8,14 +8,15 @@ use crate::error::AuthError;
 use crate::identity::AuthIdentity;
 use crate::lineage::{lasting_maker, require_no_limits};
 use crate::live_credential::LoginMethod;
+use crate::recorded::{Changed, Recorded};
 use crate::request_context::{Caller, Outcome};
-use crate::sessions::{NewSession, UsedPasskey};
+use crate::sessions::UsedPasskey;
 use crate::setup::{NeededCode, begin_completion, complete_setup};
 use crate::state::{Auth, AuthInner, Settled, transaction};
 use crate::unauthenticated_changes::Reverted;
 use data_encoding::HEXLOWER;
-use gatehouse_domain::{PasskeyId, Scope, Timestamp};
-use gatehouse_store::{AuditEntry, Conn, PasskeyRow, StoreError};
+use gatehouse_domain::{PasskeyId, Scope};
+use gatehouse_store::{Conn, PasskeyRow, StoreError};
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -130,6 +131,7 @@ impl Auth {
             Arc::clone(&self.0.random),
         );
         let (id, in_job) = (row.id.clone(), session.clone());
+        let recorded = Recorded::new(kinds::PASSKEY_ADDED, actor.clone(), &[Changed::PASSKEYS]);
         let reverted = Reverted::default();
         let in_job_reverted = reverted.clone();
         let auth = self.clone();
@@ -148,28 +150,19 @@ impl Auth {
                     }
                 }
                 insert(conn, &row).await?;
-                let detail = json!({ "passkey": row.id, "name": row.name, "rp_id": row.rp_id });
-                let entry = AuditEntry {
-                    kind: kinds::PASSKEY_ADDED,
-                    actor: &actor,
-                    detail,
-                };
-                conn.append_audit(&entry, now, &*random).await?;
-                complete(conn, in_job.as_deref(), now).await?;
-                if in_job.is_some() {
+                if let Some(session) = &in_job {
+                    complete_setup(conn, session, now).await?;
                     in_job_reverted.revert(conn, &actor, now, &*random).await?;
                 }
-                Ok(Settled::read(conn).await?)
+                let detail = json!({ "passkey": row.id, "name": row.name, "rp_id": row.rp_id });
+                Ok((detail, Settled::read(conn).await?))
             })
         });
-        let apply = move |inner: &AuthInner, settled: &Settled| {
-            match session {
-                Some(session) => inner.setup_completed(settled, &session),
-                None => inner.settle(settled),
-            }
-            inner.announce(&["passkeys"]);
+        let apply = move |inner: &AuthInner, settled: &Settled| match session {
+            Some(session) => inner.setup_completed(settled, &session),
+            None => inner.settle(settled),
         };
-        self.change(job, apply).await?;
+        self.record(recorded, job, apply).await?;
         Ok(Outcome {
             body: PasskeyMade {
                 id,
@@ -204,16 +197,4 @@ async fn insert(conn: &mut Conn, row: &PasskeyRow) -> Result<(), AuthError> {
         StoreError::Duplicate(_) => AuthError::Conflict("This passkey is already registered."),
         other => other.into(),
     })
-}
-
-async fn complete(
-    conn: &mut Conn,
-    session: Option<&NewSession>,
-    now: Timestamp,
-) -> Result<(), AuthError> {
-    match session {
-        Some(session) => complete_setup(conn, session, now).await?,
-        None => conn.insert_change("auth_state", now).await?,
-    }
-    Ok(())
 }

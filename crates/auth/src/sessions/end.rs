@@ -5,12 +5,12 @@ use crate::audit::kinds;
 use crate::error::AuthError;
 use crate::lineage::{Descendants, keep_makers_of};
 use crate::live_credential::LoginMethod;
+use crate::recorded::{Changed, Recorded};
 use crate::request_context::{Caller, Outcome, RequestContext};
 use crate::state::Auth;
 use gatehouse_domain::{AuthSessionId, PasskeyId, Scope, Timestamp};
-use gatehouse_store::{AuditEntry, AuthSessionRow, Conn, StoreError};
+use gatehouse_store::{AuthSessionRow, Conn, StoreError};
 use serde_json::json;
-use std::sync::Arc;
 
 /// Ends the sessions that the passkey opened, except `kept`. Sessions of earlier versions do not record their passkey,
 /// so they end with any passkey. Runs in the transaction that removes the passkey. Returns the sessions.
@@ -30,9 +30,6 @@ pub(crate) async fn end_sessions_of(
             conn.delete_auth_session(&row.id).await?;
             ended.push(row.id);
         }
-    }
-    if !ended.is_empty() {
-        conn.insert_change("auth_sessions", now).await?;
     }
     Ok(ended)
 }
@@ -116,9 +113,9 @@ impl Auth {
         id: &AuthSessionId,
         ending: Ending,
     ) -> Result<(), AuthError> {
-        let (actor, now, random) = (context.actor(), self.0.now(), Arc::clone(&self.0.random));
-        let (in_job, in_apply) = (id.clone(), id.clone());
-        self.change(
+        let (now, in_job, in_apply) = (self.0.now(), id.clone(), id.clone());
+        self.record(
+            Recorded::new(ending.kind, context.actor(), &[Changed::SESSIONS]),
             move |conn| {
                 Box::pin(async move {
                     // The deletion of a session changes the creator of its children.
@@ -127,14 +124,7 @@ impl Auth {
                         return Err(AuthError::NotFound("session"));
                     }
                     let detail = json!({ "session": in_job, "children": below.count() });
-                    let entry = AuditEntry {
-                        kind: ending.kind,
-                        actor: &actor,
-                        detail,
-                    };
-                    conn.append_audit(&entry, now, &*random).await?;
-                    conn.insert_change("auth_sessions", now).await?;
-                    Ok(below)
+                    Ok((detail, below))
                 })
             },
             move |inner, below| {
@@ -142,7 +132,6 @@ impl Auth {
                 inner
                     .sessions
                     .end_where(|session| *session.id() == in_apply);
-                inner.announce(&["sessions"]);
             },
         )
         .await
@@ -158,18 +147,15 @@ impl Auth {
     ) -> Result<EndedAnswer, AuthError> {
         let identity = caller.context.require(Scope::Admin)?;
         let kept = identity.as_session().map(|session| session.id().clone());
-        let (actor, now, random) = (
-            caller.context.actor(),
-            self.0.now(),
-            Arc::clone(&self.0.random),
-        );
+        let (actor, now) = (caller.context.actor(), self.0.now());
         let ending = Ending {
             kind: kinds::SESSIONS_ENDED,
             keep_children: request.keep_children,
         };
         let in_job = kept.clone();
         let (ended, _) = self
-            .change(
+            .record(
+                Recorded::new(ending.kind, actor, &[Changed::SESSIONS]),
                 move |conn| {
                     Box::pin(async move {
                         let below = ending
@@ -182,14 +168,7 @@ impl Auth {
                         let all = u64::try_from(below.count()).unwrap_or(u64::MAX);
                         let children = all.saturating_sub(sessions);
                         let detail = json!({ "ended": ended, "children": children });
-                        let entry = AuditEntry {
-                            kind: ending.kind,
-                            actor: &actor,
-                            detail,
-                        };
-                        conn.append_audit(&entry, now, &*random).await?;
-                        conn.insert_change("auth_sessions", now).await?;
-                        Ok((ended, below))
+                        Ok((detail, (ended, below)))
                     })
                 },
                 move |inner, (_, below)| {
@@ -197,7 +176,6 @@ impl Auth {
                     inner
                         .sessions
                         .end_where(|session| Some(session.id()) != kept.as_ref());
-                    inner.announce(&["sessions"]);
                 },
             )
             .await?;

@@ -14,6 +14,7 @@ mod login;
 mod memory;
 mod nodes;
 mod passkeys;
+mod reported;
 mod reset;
 mod setup;
 mod sockets;
