@@ -312,7 +312,7 @@ test('validation errors are shown at their fields', async ({ home, page }) => {
   await page.getByLabel('Forward it').check();
   await page.getByLabel('Message', { exact: true }).fill('x'.repeat(65_537));
   await create.click();
-  await expect(page.getByLabel('Message', { exact: true })).toHaveAccessibleDescription(/at most 65536 characters/);
+  await expect(page.getByLabel('Message', { exact: true })).toHaveAccessibleDescription(/At most 65536 characters\./);
   await page.getByLabel('Message', { exact: true }).fill('{message}');
   await create.click();
   await expect(page.getByRole('heading', { name: 'The webhook is ready' })).toBeVisible();

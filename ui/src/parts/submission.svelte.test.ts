@@ -45,6 +45,22 @@ test('a second press while an action runs does nothing', async () => {
   expect(toasts.map(({ text }) => text)).toEqual(['The name is taken.']);
 });
 
+test('only the pressed one of several buttons is busy', async () => {
+  const submission = new Submission();
+  const first = held();
+  const running = submission.run(() => first.work, undefined, 'save');
+  expect(await submission.runWithToast(() => Promise.resolve(), 'listen')).toBe(false);
+  expect([submission.busy, submission.runs('save'), submission.runs('listen')]).toEqual([true, true, false]);
+  first.answer();
+  await running;
+  expect([submission.busy, submission.runs('save')]).toEqual([false, false]);
+  const second = held();
+  const listening = submission.runWithToast(() => second.work, 'listen');
+  expect([submission.runs('save'), submission.runs('listen')]).toEqual([false, true]);
+  second.answer();
+  expect(await listening).toBe(true);
+});
+
 test('a failure that arrives after its dialog was closed is a toast, and not in the next dialog', async () => {
   const submission = new Submission();
   const first = held();

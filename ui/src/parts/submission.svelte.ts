@@ -14,6 +14,8 @@ export class Submission {
   refused = $state<Record<string, string>>({});
   /** Any other error; for `ErrorNote`. */
   failure = $state<unknown>(null);
+  /** The running action, if several buttons share the submission. */
+  #action = $state('');
   readonly #other: (error: unknown) => string | null;
   readonly #name: () => string;
   /** The call whose outcome is shown; null after `leave`. */
@@ -33,6 +35,11 @@ export class Submission {
     return this.failure === null ? null : this.#wordsOf(this.failure);
   }
 
+  /** Whether the action with this name, as passed to `run`, is running. */
+  runs(action: string): boolean {
+    return this.busy && this.#action === action;
+  }
+
   reset(): void {
     this.refused = {};
     this.failure = null;
@@ -50,14 +57,16 @@ export class Submission {
 
   /**
    * Runs `work` and returns whether it succeeded; false at once if another call is running. `work` may close the dialog
-   * only while `isShown` returns true: later, the dialog may have been opened for something else.
+   * only while `isShown` returns true: later, the dialog may have been opened for something else. If several buttons
+   * share the submission, `action` is the name of the pressed one, for `runs`.
    */
-  async run(work: Work, form?: HTMLFormElement): Promise<boolean> {
+  async run(work: Work, form?: HTMLFormElement, action = ''): Promise<boolean> {
     if (this.busy) return false;
     const own = Symbol();
     // The dialog may be about another record when the answer arrives.
     const name = this.#name();
     this.#call = own;
+    this.#action = action;
     const isShown = () => this.#call === own;
     this.busy = true;
     this.reset();
@@ -74,8 +83,8 @@ export class Submission {
   }
 
   /** Like `run`, for an action without an `ErrorNote`: a toast shows the error. */
-  async runWithToast(work: Work): Promise<boolean> {
-    const isDone = await this.run(work);
+  async runWithToast(work: Work, action = ''): Promise<boolean> {
+    const isDone = await this.run(work, undefined, action);
     const { words } = this;
     this.reset();
     if (words !== null) toast(words, { kind: 'bad' });

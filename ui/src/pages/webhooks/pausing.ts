@@ -3,7 +3,7 @@ import type { QueryClient } from '@tanstack/svelte-query';
 import type { Webhook } from '../../client/generated/rpc';
 import { rpc } from '../../client/rpc';
 import { m } from '../../paraglide/messages.js';
-import { toast, toastFailure } from '../../state/toasts.svelte';
+import { toast } from '../../state/toasts.svelte';
 
 export async function setPaused(
   queries: QueryClient,
@@ -13,8 +13,7 @@ export async function setPaused(
   try {
     await rpc('webhooks.update', { id, paused });
     toast(paused ? m.webhooks_pause_done({ name }) : m.webhooks_resume_done({ name }));
-  } catch (error) {
-    toastFailure(error);
+  } finally {
+    await queries.invalidateQueries({ queryKey: ['webhooks'] });
   }
-  await queries.invalidateQueries({ queryKey: ['webhooks'] });
 }

@@ -1,5 +1,6 @@
 // A webhook that is not created yet. Kept in memory only, because it may contain a secret.
 import type { Draft } from './draft';
+import { FormSubmission } from './form-submission.svelte';
 
 export const kept = $state<{
   draft: Draft | null;
@@ -7,9 +8,10 @@ export const kept = $state<{
   source: string;
   /** When the request to create it was sent, if its answer was lost. */
   lost: number | null;
-  /** Whether the request to create it is running. */
-  busy: boolean;
-}>({ draft: null, source: '', lost: null, busy: false });
+}>({ draft: null, source: '', lost: null });
+
+/** The request to create it. Runs on after the user leaves the page, and must not be sent a second time. */
+export const creating = new FormSubmission();
 
 export function forget(): void {
   kept.draft = null;
