@@ -1,6 +1,8 @@
 // The overview: received deliveries, what needs the owner, and the charts, updated live.
 import type { Page } from '@playwright/test';
 import { heading, isLive, isSound } from './fixtures/entering';
+import { holdFirst } from './fixtures/hold';
+import { useHttp } from './fixtures/refuse';
 import { deliver, makeWebhook, pullRequest } from './fixtures/sender';
 import { expect } from './fixtures/test';
 import { test } from './fixtures/with-model';
@@ -113,6 +115,28 @@ test('deliveries that have waited for more than an hour are named, and lead to t
   await line.click();
   await expect(page).toHaveURL(`${home.origin}/deliveries?status=received,queued`);
   await expect(page.locator('[data-id]')).toHaveCount(1);
+});
+
+test('deliveries that a pause holds are not named while the page loads', async ({ home, page }) => {
+  const fields = { name: 'House', source_profile: 'codehost_a', deliver_only: true, deliver_to: 'inbox' };
+  const hook = await makeWebhook(home, fields);
+  await home.rpc('webhooks.update', { id: hook.id, paused: true });
+  await deliver(home, hook, pullRequest(), { event: 'pull_request' });
+  await page.addInitScript(() => {
+    const named: string[] = [];
+    Object.assign(window, { named });
+    new MutationObserver(() => {
+      if (document.body?.textContent.includes('waiting for more than an hour')) named.push('shown');
+    }).observe(document, { childList: true, subtree: true, characterData: true });
+  });
+  await useHttp(page);
+  await page.clock.setFixedTime(Date.now() + 7_200_000);
+  const release = await holdFirst(page, 'webhooks.list');
+  await page.goto('/overview');
+  await expect(tile(page, 'Received')).toHaveText(/^1/);
+  await release();
+  await expect(needs(page).getByText('House is paused: its deliveries wait')).toBeVisible();
+  expect(await page.evaluate(() => (window as never as { named: string[] }).named)).toEqual([]);
 });
 
 test('a sealed vault is named first, and leads to where it is unlocked', async ({ home, page }) => {
