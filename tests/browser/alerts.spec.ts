@@ -131,6 +131,8 @@ test.describe('with the permission', () => {
     await isLive(page);
 
     const ask = async (said: Parameters<typeof model.next>[0]) => {
+      // An answer is shown just before its turn ends.
+      await expect(page.getByRole('button', { name: 'Stop' })).toHaveCount(0);
       model.next({ ...said, hold: true });
       await page.getByRole('textbox', { name: 'Message' }).fill('How many gates?');
       await page.getByRole('button', { name: 'Send', exact: true }).click();

@@ -295,7 +295,9 @@ test('two messages sent before the first is accepted become one conversation, in
 
 test('a connection lost during an answer: the rest of the answer still arrives', async ({ home: _, page }) => {
   const lines: WebSocketRoute[] = [];
+  let isCut = false;
   await page.routeWebSocket(/\/ws\/chat$/, (line) => {
+    if (isCut) return void line.close();
     lines.push(line);
     line.connectToServer();
   });
@@ -303,8 +305,10 @@ test('a connection lost during an answer: the rest of the answer still arrives',
   model.next({ text: ['Half of it ', 'and the rest.'], hold: true });
   await ask(page, 'Tell me all');
   await expect(messages(page).getByText('Half of it')).toBeVisible();
+  isCut = true;
   await lines.at(-1)?.close({ code: 1011 });
   await expect(page.getByText('Reconnecting…')).toBeVisible();
+  isCut = false;
   model.go();
   await expect(page.getByText('Live', { exact: true })).toBeVisible();
   await expect(messages(page).getByText('Half of it and the rest.')).toBeVisible();

@@ -7,6 +7,8 @@ import { expect, test } from './fixtures/test';
 test('a failed attempt shows the status and the answer, and a completed forward what was sent where', async ({ home, page }) => {
   const there = await receiver();
   Object.assign(there.answer, { status: 500, text: '{"error": "The disk is full."}' });
+  // The second attempt is the one that the user starts.
+  await home.rpc('config.set', { key: 'webhooks.retry_base_ms', value: 600_000 });
   await home.rpc('channels.create', { type: 'http', id: 'ops', label: 'Ops', fields: { url: there.url } });
   const webhook = await makeWebhook(home, {
     name: 'House',

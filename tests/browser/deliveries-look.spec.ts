@@ -91,7 +91,6 @@ test('filters are saved under a name, and show the same list again', async ({ ho
 });
 
 test('saved filters are in every browser, and a logout keeps them', async ({ home, page, browser, complaints }) => {
-  complaints.allow(/WebSocket is closed before the connection is established/);
   const hook = await inbox(home);
   await deliver(home, hook, { zen: 'x' }, { event: 'push' });
   const [other, otherPage] = await elsewhere(browser, home, complaints);

@@ -62,7 +62,7 @@ test('a schedule asks an agent each morning, and its answer goes to a channel', 
   model.next({ text: ['Today: water the plants.'] });
   await press(page, 'Send test');
   await expect(page.getByText('Completed', { exact: true }).first()).toBeVisible();
-  expect(heard().at(-1)).toBe('Today: water the plants.');
+  await expect.poll(() => heard().at(-1)).toBe('Today: water the plants.');
   expect(model.asked[0]!.messages.map(({ content }) => textOf(content)).join('\n')).toContain('Say what is due today.');
   model.next({ text: ['Today: nothing.'] });
   await page.getByRole('tab', { name: 'Settings' }).click();

@@ -195,9 +195,7 @@ test('logout from the menu ends the session on the gateway, or reports that it d
   await page.waitForLoadState('networkidle');
 });
 
-test('logout: no window of the browser keeps user data', async ({ home, page, complaints }) => {
-  // The logout ends the live connection; a window that is already reconnecting stops when it leaves the page.
-  complaints.allow(/WebSocket is closed before the connection is established/);
+test('logout: no window of the browser keeps user data', async ({ home, page }) => {
   await home.rpc('sessions.create', { label: 'Private plans' });
   const other = await secondWindow(page);
   for (const window of [page, other]) {

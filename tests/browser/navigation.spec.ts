@@ -73,6 +73,7 @@ test('the palette finds pages, actions and records by the keyboard alone', async
   await expect(heading(page, 'Bills of the house')).toBeVisible();
   await page.keyboard.press('Control+k');
   await field.fill('dark');
+  await expect(page.getByRole('option', { name: /^Use the dark theme/ })).toHaveAttribute('aria-selected', 'true');
   await page.keyboard.press('Enter');
   await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark');
   await page.keyboard.press('Meta+k');
@@ -101,6 +102,7 @@ test('the palette finds parts of pages and the logout by other words', async ({ 
   await expect(page.getByRole('region', { name: 'API keys' })).toBeVisible();
   await page.keyboard.press('Control+k');
   await field.fill('log out');
+  await expect(page.getByRole('option', { name: /^Log out/ })).toHaveAttribute('aria-selected', 'true');
   await page.keyboard.press('Enter');
   await expect(page.getByRole('button', { name: 'Log in', exact: true })).toBeVisible();
 });

@@ -17,6 +17,8 @@ test('a failed delivery is reported to the chosen channels, and to none after th
   await failed.getByLabel('Ops').check();
   await expect(page.getByText('A delivery failed: saved').first()).toBeVisible();
   await failed.getByLabel('Inbox').check();
+  const stored = () => home.rpc('config.get', { keys: ['notify.delivery_failed'] });
+  await expect.poll(stored).toMatchObject({ values: [{ value: expect.arrayContaining(['http:ops', 'inbox']) as unknown }] });
   await page.reload();
   await expect(failed.getByLabel('Ops')).toBeChecked();
   await expect(failed.getByLabel('Inbox')).toBeChecked();
@@ -33,9 +35,7 @@ test('a failed delivery is reported to the chosen channels, and to none after th
 
   await page.goto('/settings/notifications');
   await failed.getByLabel('Ops').uncheck();
-  await expect.poll(() => home.rpc('config.get', { keys: ['notify.delivery_failed'] })).toMatchObject({
-    values: [{ key: 'notify.delivery_failed', value: ['inbox'] }],
-  });
+  await expect.poll(stored).toMatchObject({ values: [{ key: 'notify.delivery_failed', value: ['inbox'] }] });
   await there.close();
 });
 

@@ -1,6 +1,7 @@
 // The overview: received deliveries, what needs the owner, and the charts, updated live.
 import type { Page } from '@playwright/test';
 import { heading, isLive, isSound } from './fixtures/entering';
+import { useHttp } from './fixtures/refuse';
 import { deliver, makeWebhook, pullRequest } from './fixtures/sender';
 import { expect } from './fixtures/test';
 import { test } from './fixtures/with-model';
@@ -113,6 +114,33 @@ test('deliveries that have waited for more than an hour are named, and lead to t
   await line.click();
   await expect(page).toHaveURL(`${home.origin}/deliveries?status=received,queued`);
   await expect(page.locator('[data-id]')).toHaveCount(1);
+});
+
+test('deliveries that wait are searched once it is known which webhooks are paused', async ({ home, page }) => {
+  const fields = { name: 'House', source_profile: 'codehost_a', deliver_only: true, deliver_to: 'inbox' };
+  const hook = await makeWebhook(home, fields);
+  await home.rpc('webhooks.update', { id: hook.id, paused: true });
+  await deliver(home, hook, pullRequest(), { event: 'pull_request' });
+  let searches = 0;
+  page.on('request', (request) => {
+    if (request.postData()?.includes('"statuses":["received","queued"],"until"')) searches += 1;
+  });
+  await useHttp(page);
+  await page.clock.setFixedTime(Date.now() + 7_200_000);
+  let release = () => {};
+  const released = new Promise<void>((resolve) => (release = resolve));
+  await page.route(/\/api\/rpc$/, async (route) => {
+    const { method } = route.request().postDataJSON() as { method: string };
+    if (method === 'webhooks.list') await released;
+    await route.continue();
+  });
+  await page.goto('/overview');
+  await expect(tile(page, 'Received')).toHaveText(/^1/);
+  expect(searches).toBe(0);
+  release();
+  await expect(needs(page).getByText('House is paused: its deliveries wait')).toBeVisible();
+  await expect(needs(page).getByText('Deliveries have been waiting for more than an hour')).toHaveCount(0);
+  expect(searches).toBe(1);
 });
 
 test('a sealed vault is named first, and leads to where it is unlocked', async ({ home, page }) => {

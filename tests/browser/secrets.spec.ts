@@ -13,6 +13,8 @@ const heading = (page: Page, name: string) => page.getByRole('heading', { level:
 async function openAfterInbox(page: Page, path: string): Promise<void> {
   await useHttp(page);
   await page.goto('/inbox');
+  // Before the page has started, the link would load it again.
+  await expect(heading(page, 'Inbox')).toBeVisible();
   await page.evaluate((to) => {
     const link = Object.assign(document.createElement('a'), { href: to });
     document.body.append(link);

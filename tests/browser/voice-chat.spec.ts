@@ -53,7 +53,7 @@ test('record, correct the transcript, send; the answer is spoken in the chosen m
   await page.setViewportSize({ width: 320, height: 640 });
   await page.getByRole('button', { name: 'Record a message' }).click();
   const panel = page.getByRole('dialog', { name: 'Spoken message' });
-  await expect(panel.getByRole('timer')).toHaveText('0:01');
+  await expect(panel.getByRole('timer')).toHaveText(/^0:0[1-9]$/);
   expect(await violations(page)).toEqual([]);
   expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
   vendor.fail(500, ATTEMPTS);
@@ -83,7 +83,7 @@ test('a conversation that begins with a recording is named after its words', asy
   await page.goto(`${home.origin}/chat`);
   await page.getByRole('button', { name: 'Record a message' }).click();
   const panel = page.getByRole('dialog', { name: 'Spoken message' });
-  await expect(panel.getByRole('timer')).toHaveText('0:01');
+  await expect(panel.getByRole('timer')).toHaveText(/^0:0[1-9]$/);
   await panel.getByRole('button', { name: 'Stop' }).click();
   await expect(panel.getByLabel('Transcript')).toHaveValue('turn the lights on');
   await page.keyboard.press('Enter');
@@ -99,7 +99,7 @@ test('a recording discarded with Escape can be restored', async ({ home, page, v
   await page.goto(`${home.origin}/chat/${session}`);
   await page.getByRole('button', { name: 'Record a message' }).click();
   const panel = page.getByRole('dialog', { name: 'Spoken message' });
-  await expect(panel.getByRole('timer')).toHaveText('0:01');
+  await expect(panel.getByRole('timer')).toHaveText(/^0:0[1-9]$/);
   await page.keyboard.press('Escape');
   await expect(panel).toHaveCount(0);
   await expect(page.getByRole('button', { name: 'Record a message' })).toBeFocused();

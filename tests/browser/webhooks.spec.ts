@@ -33,7 +33,8 @@ test('editing sends only the changed fields, and a click does not lose unsaved c
   await page.getByLabel('Allowed IP addresses').fill('127.0.0.0/8\n::1');
   await save.click();
   await expect(page.getByRole('heading', { name: 'After' })).toBeVisible();
-  await expect(save).toBeDisabled();
+  // While it saves, it is only `aria-disabled`.
+  await expect(save).toHaveJSProperty('disabled', true);
   const update = frames
     .map((frame) => JSON.parse(frame) as { method: string; params: object })
     .find(({ method }) => method === 'webhooks.update');

@@ -34,6 +34,7 @@ test('a prompt is saved, used with "/", and deleted, by the keyboard alone', asy
   await page.keyboard.press('Escape');
   await expect(offered(page)).toHaveCount(0);
   await field(page).pressSequentially('a');
+  await expect(offered(page).getByRole('option')).toContainText(['Standup']);
   await page.keyboard.press('Tab');
   await expect(field(page)).toHaveValue('Summarize what happened since yesterday.');
   await page.keyboard.press('Enter');
@@ -56,7 +57,6 @@ test('a prompt is saved, used with "/", and deleted, by the keyboard alone', asy
 });
 
 test('a prompt is in every browser, also while the vault is sealed, and a logout keeps it', async ({ home, page, browser, complaints }) => {
-  complaints.allow(/WebSocket is closed before the connection is established/);
   const [other, otherPage] = await elsewhere(browser, home, complaints);
   for (const window of [page, otherPage]) {
     await window.goto('/chat');
