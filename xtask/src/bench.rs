@@ -100,7 +100,10 @@ fn build_earlier(root: &Path, folder: &Path, commit: &str) -> Result<PathBuf> {
     let mut build = cargo(&tree);
     build.args(["build", "--locked", "--release", "--package", "gatehouse"]);
     run_command(build.arg("--target-dir").arg(&output))?;
-    std::fs::copy(output.join("release/gatehouse"), &binary)
+    // An interrupted copy must not be used by the next call.
+    let copy = folder.join("copy");
+    std::fs::copy(output.join("release/gatehouse"), &copy)
+        .and_then(|_| std::fs::rename(&copy, &binary))
         .with_context(|| binary.display().to_string())?;
     Ok(binary)
 }

@@ -9,6 +9,7 @@ mod links;
 mod literals;
 mod metadata;
 mod page_packages;
+mod paths;
 mod promises;
 mod prose;
 mod sources;
@@ -46,6 +47,7 @@ pub fn run(root: &Path) -> Result<()> {
         ("licenses", licences::check(&policy, &tree, &metadata)),
         ("npm packages", page_packages::check(root, &policy)?),
         ("links in documents", links::check(root)?),
+        ("paths in documents", paths::check(root)?),
         ("metrics and versions in deploy", deploy::check(root)?),
         ("tests named in docs/SECURITY.md", promises::check(root)?),
         ("phrases that docs/STYLE.md rules out", prose::check(root)?),

@@ -48,7 +48,7 @@ impl Auth {
         Ok(code)
     }
 
-    /// 'Remove all auth'.
+    /// "Remove all authentication".
     pub async fn offline_reset(&self) -> Result<ResetAnswer, AuthError> {
         self.remove_all_auth(Actor::cli()).await
     }

@@ -1,5 +1,5 @@
 //! The closed list of error codes. The HTTP status, RPC number and WebSocket close code derive from it, and
-//! so does the table in docs/API.md.
+//! so does the table in `docs/generated/error-codes.md`.
 
 use serde::{Deserialize, Serialize};
 

@@ -34,6 +34,7 @@ pub(crate) fn operation_checks(services: &Services) -> BoxFuture<'_, Vec<Check>>
         all.extend(operation::channels(services).await);
         all.extend(operation::queue(services).await);
         all.extend(operation::senders(services).await);
+        all.extend(integrations::schedules(services).await);
         all.extend(crate::certificates::check(services, &resolved.settings).await);
         all.extend(crate::profile_files::check(services).await);
         all.extend(crate::backup::check(services, backups).await);
@@ -79,7 +80,6 @@ pub fn checks<'a>(
         all.extend(crate::telemetry::check(services));
         all.extend(provider_keys::provider_keys(services).await);
         all.extend(integrations::open_webhooks(services).await);
-        all.extend(integrations::schedules(services).await);
         all.extend(integrations::held_deliveries(services).await);
         all.extend(integrations::received_messages(services).await);
         all.extend(integrations::approval_channels(services, settings).await);

@@ -1,4 +1,5 @@
-//! Table `audit_log`: one row per credential or vault event. Each row contains the hash of the previous row.
+//! Table `audit_log`: one row for each recorded event, such as a change of a credential or a setting. Each row
+//! contains the hash of the previous row.
 
 mod lists;
 

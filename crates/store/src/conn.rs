@@ -94,6 +94,11 @@ impl Conn {
         !self.pipeline.may_be_silent() && self.is_intact()
     }
 
+    /// Returns whether the connection should be replaced before use.
+    pub(crate) fn is_suspected(&self) -> bool {
+        self.pipeline.is_suspected() || !self.is_intact()
+    }
+
     /// Whether this connection is open and left no statement unanswered, whatever other connections did.
     pub(crate) fn is_intact(&self) -> bool {
         !self.pipeline.is_silent

@@ -12,7 +12,7 @@ mod waiting;
 
 use crate::StoreError;
 use crate::postgres::TransactionId;
-use crate::postgres_silence::ServerSilence;
+use crate::postgres_silence::{Answered, ServerSilence};
 use crate::postgres_watch::StatementWatch;
 use crate::sql::Value;
 use std::collections::HashSet;
@@ -48,8 +48,8 @@ pub(crate) struct Pipeline {
     pub(crate) watch: Option<Arc<StatementWatch>>,
     /// Shared by the connections to a server, and absent for SQLite.
     pub(crate) silence: Option<Arc<ServerSilence>>,
-    /// When the latest answered statement was sent, or when the connection was opened.
-    pub(crate) answered: Instant,
+    /// The latest answered statement. A new connection counts as one.
+    pub(crate) answered: Answered,
     /// Number of awaited responses, without responses to the preparation of new statements.
     pub(crate) round_trips: u64,
     waiting: Vec<Waiting>,
@@ -67,7 +67,7 @@ impl Default for Pipeline {
             limit: ANSWER,
             watch: None,
             silence: None,
-            answered: Instant::now(),
+            answered: Answered::now(Instant::now()),
             round_trips: 0,
             waiting: Vec::new(),
             prepared: HashSet::new(),
@@ -129,6 +129,12 @@ impl Pipeline {
     pub(crate) fn may_be_silent(&self) -> bool {
         let silence = self.silence.as_ref();
         self.is_silent || silence.is_some_and(|silence| silence.concerns(self.answered))
+    }
+
+    /// Whether this connection should be replaced before use, see [`ServerSilence`].
+    pub(crate) fn is_suspected(&self) -> bool {
+        let silence = self.silence.as_ref();
+        self.is_silent || silence.is_some_and(|silence| silence.is_suspected(self.answered))
     }
 
     /// Whether a transaction was started here.

@@ -1,10 +1,16 @@
 //! Connections to a server that may be silent. If one connection is silent, the network may have dropped all of them.
-//! Connections that have not answered since are replaced before use.
+//! Connections that have not answered since are replaced before use. A statement that has waited for seconds is a reason
+//! to suspect silence, but the server may just be slow: then only connections that were idle meanwhile are replaced.
 
 use deadpool_postgres::StatementCache;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// A connection is suspected to be silent after this time without a response. Few statements take so long. A write that
+/// begins less than this time after a silent one may wait on another silent connection. Both waits together end within
+/// 15 seconds, because a response is awaited for 12 seconds.
+const SUSPECTED: Duration = Duration::from_secs(2);
 
 /// Shared by the connections to a server. The cache of a connection's statements identifies the connection.
 pub(crate) type ServerSilence = Silence<StatementCache>;
@@ -12,17 +18,37 @@ pub(crate) type ServerSilence = Silence<StatementCache>;
 /// What is known about the silence of a server. `C` is a part of a connection that identifies it.
 pub(crate) struct Silence<C>(Mutex<Known<C>>);
 
+/// The latest answered statement of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Answered {
+    /// When the statement was sent.
+    pub(crate) sent: Instant,
+    /// When its response arrived.
+    pub(crate) received: Instant,
+}
+
+impl Answered {
+    /// A statement sent at this time whose response has just arrived.
+    pub(crate) fn now(sent: Instant) -> Self {
+        let received = Instant::now();
+        Self { sent, received }
+    }
+}
+
 struct Known<C> {
     /// The latest time at which a statement was sent that the server never answered.
     unanswered: Option<Instant>,
-    /// When the latest answered statement of each open connection was sent, as of its latest return to a pool.
-    answered: Vec<(Weak<C>, Instant)>,
+    /// When each of the statements that now wait for a response was sent, in any order.
+    pending: Vec<Instant>,
+    /// The latest answered statement of each open connection, as of its latest return to a pool.
+    answered: Vec<(Weak<C>, Answered)>,
 }
 
 impl<C> Default for Silence<C> {
     fn default() -> Self {
         Self(Mutex::new(Known {
             unanswered: None,
+            pending: Vec::new(),
             answered: Vec::new(),
         }))
     }
@@ -45,26 +71,58 @@ impl<C> Silence<C> {
         known.unanswered = known.unanswered.max(Some(sent));
     }
 
-    /// Whether a connection that last answered a statement sent at this time may be silent.
-    pub(crate) fn concerns(&self, answered: Instant) -> bool {
-        let unanswered = self.lock().unanswered;
-        unanswered.is_some_and(|sent| answered <= sent)
+    /// Records that a statement sent at this time waits for its response, until the returned value is dropped.
+    pub(crate) fn wait(self: &Arc<Self>, sent: Instant) -> Pending<C> {
+        self.lock().pending.push(sent);
+        Pending {
+            silence: Arc::clone(self),
+            sent,
+        }
     }
 
-    /// Records when the latest answered statement of a connection was sent.
-    pub(crate) fn note_answer(&self, connection: &Arc<C>, sent: Instant) {
+    /// Whether a connection may be silent: another one never answered a statement that was sent after the latest
+    /// answered one of this connection.
+    pub(crate) fn concerns(&self, answered: Answered) -> bool {
+        let unanswered = self.lock().unanswered;
+        unanswered.is_some_and(|sent| answered.sent <= sent)
+    }
+
+    /// Whether a connection should be replaced before use: it [may be silent](Self::concerns), or it has received
+    /// nothing since another one sent a statement that has waited for seconds.
+    pub(crate) fn is_suspected(&self, answered: Answered) -> bool {
+        let is_late = |sent: &Instant| sent.elapsed() >= SUSPECTED && answered.received <= *sent;
+        self.concerns(answered) || self.lock().pending.iter().any(is_late)
+    }
+
+    /// Records the latest answered statement of a connection.
+    pub(crate) fn note_answer(&self, connection: &Arc<C>, answered: Answered) {
         let mut known = self.lock();
         let is_other = |of: &Weak<C>| of.strong_count() > 0 && !is_of(of, connection);
         known.answered.retain(|(of, _)| is_other(of));
-        known.answered.push((Arc::downgrade(connection), sent));
+        known.answered.push((Arc::downgrade(connection), answered));
     }
 
-    /// Returns when the latest answered statement of a connection was sent; `None` if it has not been recorded.
-    pub(crate) fn last_answer(&self, connection: &Arc<C>) -> Option<Instant> {
+    /// Returns the latest answered statement of a connection; `None` if it has not been recorded.
+    pub(crate) fn last_answer(&self, connection: &Arc<C>) -> Option<Answered> {
         let known = self.lock();
         let mut answers = known.answered.iter();
         let found = answers.find(|(of, _)| is_of(of, connection));
-        found.map(|(_, sent)| *sent)
+        found.map(|(_, answered)| *answered)
+    }
+}
+
+/// A statement that waits for its response.
+pub(crate) struct Pending<C> {
+    silence: Arc<Silence<C>>,
+    sent: Instant,
+}
+
+impl<C> Drop for Pending<C> {
+    fn drop(&mut self) {
+        let mut known = self.silence.lock();
+        if let Some(place) = known.pending.iter().position(|sent| *sent == self.sent) {
+            known.pending.swap_remove(place);
+        }
     }
 }
 
@@ -78,22 +136,55 @@ mod tests {
     use crate::conn::{Conn, Raw};
     use std::time::Duration;
 
+    /// A statement that was answered at once.
+    fn answered_at(time: Instant) -> Answered {
+        Answered {
+            sent: time,
+            received: time,
+        }
+    }
+
     #[test]
     fn connections_that_answered_later_than_the_unanswered_statement_are_trusted() {
         let (silence, start) = (Silence::<()>::default(), Instant::now());
-        let at = |seconds| start + Duration::from_secs(seconds);
+        let at = |seconds| answered_at(start + Duration::from_secs(seconds));
         assert!(!silence.concerns(at(0)));
-        silence.note(at(5));
-        silence.note(at(3));
+        silence.note(at(5).sent);
+        silence.note(at(3).sent);
         assert!(silence.concerns(at(4)));
         assert!(silence.concerns(at(5)));
         assert!(!silence.concerns(at(6)));
     }
 
     #[test]
+    fn a_statement_without_a_response_for_seconds_is_suspicious_until_it_has_one() {
+        let silence = Arc::new(Silence::<()>::default());
+        let now = Instant::now();
+        let ago = |time: Duration| now.checked_sub(time).unwrap();
+        let sent = ago(SUSPECTED);
+        let earlier = answered_at(ago(2 * SUSPECTED));
+        let recent = silence.wait(now + SUSPECTED);
+        assert!(!silence.is_suspected(earlier));
+        let late = silence.wait(sent);
+        assert!(silence.is_suspected(earlier) && silence.is_suspected(answered_at(sent)));
+        // The server may just be slow.
+        assert!(!silence.concerns(earlier));
+        // A connection that has heard from the server since is not replaced.
+        let busy = Answered {
+            sent: earlier.sent,
+            received: sent + Duration::from_millis(1),
+        };
+        assert!(!silence.is_suspected(busy));
+        drop(late);
+        assert!(!silence.is_suspected(earlier));
+        drop(recent);
+        assert!(silence.lock().pending.is_empty());
+    }
+
+    #[test]
     fn the_latest_answer_of_each_open_connection_is_known() {
         let (silence, start) = (Silence::default(), Instant::now());
-        let at = |seconds| start + Duration::from_secs(seconds);
+        let at = |seconds| answered_at(start + Duration::from_secs(seconds));
         let (one, other) = (Arc::new(1), Arc::new(1));
         assert_eq!(silence.last_answer(&one), None);
         silence.note_answer(&one, at(1));
@@ -104,6 +195,18 @@ mod tests {
         drop(other);
         silence.note_answer(&one, at(4));
         assert_eq!(silence.lock().answered.len(), 1);
+    }
+
+    #[test]
+    fn a_connection_that_was_in_use_stays_usable_while_another_one_is_late() {
+        let mut conn = Conn::new(Raw::Sqlite(rusqlite::Connection::open_in_memory().unwrap()));
+        let silence = Arc::new(Silence::default());
+        conn.pipeline.silence = Some(Arc::clone(&silence));
+        let sent = Instant::now().checked_sub(SUSPECTED).unwrap();
+        conn.pipeline.answered = answered_at(sent);
+        assert!(conn.is_usable() && !conn.is_suspected());
+        let _late = silence.wait(sent);
+        assert!(conn.is_usable() && conn.is_suspected());
     }
 
     #[test]

@@ -124,7 +124,7 @@ impl GroupWriter {
 
     async fn take_conn(&mut self) -> Result<Conn, StoreError> {
         match self.conn.take() {
-            Some(conn) if conn.is_usable() => Ok(conn),
+            Some(conn) if !conn.is_suspected() => Ok(conn),
             // A new connection would use the other file, also after the right one is back.
             _ if self.is_file_replaced() => Err(StoreError::FileReplaced),
             _ => self.source.connect().await,

@@ -178,12 +178,12 @@ impl LiveWebhooks {
         without.map(|live| live.id.clone()).collect()
     }
 
-    /// The enabled schedules whose time zone this machine does not have.
+    /// The schedules whose time zone this machine does not have, without disabled and paused ones.
     pub(crate) fn without_zone(&self) -> Vec<WebhookId> {
         let all = self.0.load();
         let without = all.values().filter(|live| {
             let schedule = live.config.schedule.as_ref();
-            live.enabled && schedule.is_some_and(Schedule::lacks_zone)
+            live.enabled && !live.paused && schedule.is_some_and(Schedule::lacks_zone)
         });
         without.map(|live| live.id.clone()).collect()
     }

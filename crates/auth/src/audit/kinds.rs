@@ -44,7 +44,7 @@ pub const PASSKEY_RENAMED: &str = "passkey.renamed";
 /// A passkey was refused at login.
 pub const PASSKEY_FAILED: &str = "passkey.failed";
 pub const PASSKEY_REMOVED: &str = "passkey.removed";
-/// The operation 'Remove all auth'.
+/// The operation "Remove all authentication".
 pub const AUTH_RESET: &str = "auth.reset";
 /// The oldest rows of this log were deleted.
 pub const AUDIT_CUT: &str = "audit.cut";

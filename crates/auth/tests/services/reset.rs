@@ -1,4 +1,4 @@
-//! 'Remove all auth'.
+//! "Remove all authentication".
 
 use crate::support::{AWAY, Gate, HERE, PASSWORD, caller, code_of, row_of};
 use gatehouse_auth::STRANGER;

@@ -13,8 +13,8 @@ settings! {
         /// Encrypt stored secrets with a key protected by the password; changed by vault
         /// disable and enable.
         vault_enabled: bool = flag(true), StepUp, Elsewhere("use vault disable or vault enable");
-        /// Who has access after 'Remove all auth': everyone (all), or only local connections
-        /// (local).
+        /// Who has access after all authentication was removed: everyone (all), or only local
+        /// connections (local).
         disabled_scope: DisabledScope = one_of(SCOPES, "all", DisabledScope::All), StepUp, Live;
         /// Require the password or a passkey again for dangerous changes if the last confirmation was more than 15
         /// minutes ago.

@@ -56,7 +56,7 @@ pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<Ex
         Command::Verify { file, key, trial } => {
             verify::run(globals, out, &file, &key, &trial).await
         }
-        Command::Restore(args) => restore::run(globals, out, &args).await,
+        Command::Restore(args) => Box::pin(restore::run(globals, out, &args)).await,
         Command::List { to } => list(globals, out, to).await,
     }
 }

@@ -379,6 +379,7 @@ fn with_reason(text: String, stop: Stop) -> String {
         Stop::Filtered => "A content filter removed the answer or its end.",
         // A model usually refuses with a text.
         Stop::Refused if is_empty => "The model refused to answer.",
+        Stop::ToolLimit if is_empty => "The agent used all its steps without an answer.",
         _ => return text,
     };
     if is_empty {
@@ -407,6 +408,9 @@ mod tests {
         assert_eq!(with("", Stop::End), "");
         assert_eq!(with("I cannot help.", Stop::Refused), "I cannot help.");
         assert_eq!(with(" ", Stop::Refused), "The model refused to answer.");
+        assert_eq!(with("Done.", Stop::ToolLimit), "Done.");
+        let limit = "The agent used all its steps without an answer.";
+        assert_eq!(with("", Stop::ToolLimit), limit);
         let filtered = "A content filter removed the answer or its end.";
         assert_eq!(with("", Stop::Filtered), filtered);
         assert_eq!(

@@ -4,6 +4,7 @@ use super::waiting::{AllSent, Kind};
 use super::{Pipeline, Transaction};
 use crate::StoreError;
 use crate::postgres_answers::{Answer, send};
+use crate::postgres_silence::Answered;
 use crate::postgres_watch::watched;
 use deadpool_postgres::Object;
 use futures_util::future::ready;
@@ -23,6 +24,9 @@ impl Pipeline {
         self.check()?;
         self.round_trips = self.round_trips.wrapping_add(1);
         let (limit, watch, sent) = (self.limit, self.watch.clone(), Instant::now());
+        // A watched statement may take long.
+        let silence = self.silence.as_ref().filter(|_| watch.is_none());
+        let _pending = silence.map(|silence| silence.wait(sent));
         let answer: Answer<'_, T> = if self.waiting.is_empty() {
             last
         } else {
@@ -33,7 +37,7 @@ impl Pipeline {
                 client.statement_cache.clear();
                 self.prepared.clear();
             }
-            self.answered = sent;
+            self.answered = Answered::now(sent);
             return answered;
         }
         self.is_silent = true;

@@ -4,7 +4,7 @@ use super::{
     CONNECT, KEEPALIVE_IDLE, KEEPALIVE_INTERVAL, KEEPALIVE_RETRIES, READ_COMMITTED, UNANSWERED,
 };
 use crate::dialect::{Engine, Role};
-use crate::postgres_silence::ServerSilence;
+use crate::postgres_silence::{Answered, ServerSilence};
 use crate::postgres_tls::TlsPolicy;
 use crate::{OpenError, StoreError};
 use deadpool_postgres::{
@@ -78,7 +78,10 @@ impl PostgresServer {
                 let sent = Instant::now();
                 let prepared = server.prepare_session(client, role).await;
                 if prepared.is_ok() {
-                    server.silence.note_answer(&client.statement_cache, sent);
+                    let answered = Answered::now(sent);
+                    server
+                        .silence
+                        .note_answer(&client.statement_cache, answered);
                 }
                 prepared
             })
@@ -86,7 +89,7 @@ impl PostgresServer {
         let silence = Arc::clone(&self.silence);
         let check = Hook::sync_fn(move |client: &mut ClientWrapper, _| {
             let answered = silence.last_answer(&client.statement_cache);
-            if answered.is_some_and(|answered| silence.concerns(answered)) {
+            if answered.is_some_and(|answered| silence.is_suspected(answered)) {
                 return Err(HookError::message("the connection may be silent"));
             }
             Ok(())

@@ -14,7 +14,7 @@ use gatehouse_store::testing::{hold_write_lock, postgres};
 use gatehouse_store::{Conn, Location, NodeMessage, OpenError, Snapshot, Store, StoreError};
 use proxy::{Fault, Proxy};
 use serde_json::json;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 
 async fn write(store: &Store, key: &'static str) -> Result<(), StoreError> {
@@ -255,7 +255,7 @@ async fn a_connection_that_was_only_taken_from_its_pool_is_not_trusted_after_ano
     proxy.silence_all();
     let taken = async {
         // Later than the write below has sent its statement.
-        tokio::time::sleep(Duration::from_secs(2)).await;
+        tokio::time::sleep(Duration::from_secs(1)).await;
         store.read(nothing).await.unwrap();
     };
     let write = failures(async || store.write_limits(look).await);
@@ -269,6 +269,34 @@ async fn a_connection_that_was_only_taken_from_its_pool_is_not_trusted_after_ano
     };
     let at_once = tokio::time::timeout(Duration::from_secs(5), pings).await;
     at_once.unwrap();
+    store.close().await;
+}
+
+#[tokio::test]
+async fn while_one_connection_is_silent_for_seconds_another_one_is_replaced_before_use() {
+    let Some(database) = postgres().await else {
+        return;
+    };
+    let proxy = Proxy::before(&database).await;
+    let store = Store::open(&proxy.location).await.unwrap();
+    store.ping().await.unwrap();
+    store.write_limits(look).await.unwrap();
+    proxy.silence_all();
+    let begun = Instant::now();
+    let ping = async {
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        store.ping().await.unwrap();
+        begun.elapsed()
+    };
+    let write = async {
+        store.write_limits(look).await.unwrap_err();
+        begun.elapsed()
+    };
+    let (pinged, failed) = tokio::join!(ping, write);
+    assert!(
+        pinged < Duration::from_secs(8) && pinged < failed,
+        "{pinged:?} {failed:?}"
+    );
     store.close().await;
 }
 

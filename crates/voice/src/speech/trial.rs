@@ -17,8 +17,8 @@ impl Voice {
     /// Lets this provider speak one word with its settings, even while speech is disabled. Uses no persona, no cache
     /// and no fallback, and calls the provider once. Uses `key` instead of the provider's own one, if there is one.
     ///
-    /// # Errors The reason why the provider could not be tested, such as a sealed vault. A provider that fails is not
-    /// an error.
+    /// # Errors
+    /// The reason why the provider could not be tested, such as a sealed vault. A provider that fails is not an error.
     pub async fn test_speech(
         &self,
         id: TtsId,

@@ -13,31 +13,34 @@
 //! marker alone on a line is removed with its line; of the empty lines before and after it, the larger number
 //! remains.
 //!
-//! **Code.** Markers in code are text. Fenced blocks are recognized as in `CommonMark` 0.31 (section 4.5),
-//! including inside block quotes and list items. Indented code blocks are treated as text. A code span
-//! (section 6.1) extends from a run of backticks to the next run of the same length in its paragraph. A
-//! paragraph ends with an empty line, a heading, a rule, a new list item, a deeper quote, a fence, or the end
-//! of the text. If it ends before the span is closed, there is no span, and the runs after the first one are
-//! examined again. Raw HTML and links are treated as text.
+//! **Code.** Markers in code are text. The Markdown parser finds the code: fenced blocks, also in quotes and list
+//! items, and code spans. It reads the text without its markers. In an indented block, only what follows a backtick
+//! on the same line is code. Raw HTML and links are treated as text.
 //!
-//! **Streaming.** Text passes immediately, even in an open span. Held back are: white space, until the next character;
-//! a possible marker, at most 128 bytes; and a marker in an open span with everything after it, until the span is
-//! closed or its paragraph ends.
+//! **Streaming.** Text passes immediately, even in an open span. Held back are: white space, until the next
+//! character; a possible marker, at most 128 bytes; and a marker after an open backtick with everything after it,
+//! until the span is closed or a complete line shows that its paragraph has ended. In a long text, markers are
+//! decided in groups, so the time is linear.
 
-mod blocks;
 #[cfg(test)]
 mod cases;
+mod code;
 mod marker;
+mod outline;
 mod output;
-mod spans;
 #[cfg(test)]
 mod tests;
 
-use blocks::{Blocks, Step};
-use marker::Match;
+use marker::{Marker, Match};
+use outline::Outline;
 use output::Output;
-use spans::{Run, Spans};
+use std::collections::VecDeque;
 use std::ops::Range;
+
+/// A text of up to this many bytes is parsed again for each piece.
+const ALWAYS_PARSED: usize = 16 * 1024;
+/// A longer text is parsed again when it has grown by this fraction of the excess.
+const GROWTH: usize = 32;
 
 /// The request of an answer's markers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -61,19 +64,26 @@ pub(crate) struct Places {
     pub(crate) personas: Vec<(usize, String)>,
 }
 
+/// A part of the text whose effect is not known yet.
+#[derive(Debug)]
+enum Item {
+    Character(char),
+    /// A marker, and its text.
+    Marker(Marker, String),
+}
+
 /// Removes markers from a text that arrives in pieces.
 #[derive(Debug, Default)]
 pub struct MarkupFilter {
     /// Text that may become a marker.
     candidate: String,
-    blocks: Blocks,
-    spans: Spans,
-    /// The current run of backticks, whose length is not known yet.
-    run: Option<Run>,
-    /// Whether the run began a line.
-    run_begins_line: bool,
-    /// Whether the text so far ends in an odd number of backslashes.
-    is_escaped: bool,
+    outline: Outline,
+    /// White space, and everything from the first undecided marker on, with positions in the outline.
+    waiting: VecDeque<(usize, Item)>,
+    /// The number of markers in it.
+    markers: usize,
+    /// The length of the outline from which on it is parsed again.
+    next_parse: usize,
     output: Output,
 }
 
@@ -87,6 +97,7 @@ impl MarkupFilter {
         for character in piece.chars() {
             self.step(character);
         }
+        self.settle(false);
         self.output.take()
     }
 
@@ -113,22 +124,14 @@ impl MarkupFilter {
         for character in std::mem::take(&mut self.candidate).chars() {
             self.literal(character);
         }
-        self.end_run();
-        self.spans.end_of_fence_line(&mut self.output);
-        self.spans.end_of_paragraph(&mut self.output);
+        self.settle(true);
     }
 
     fn step(&mut self, character: char) {
-        if self.blocks.in_fence() && self.blocks.feed(character) != Step::LeftFence {
-            self.output.code(character);
-            return;
-        }
-        let may_begin = character == '[' && !self.blocks.is_behind_tildes();
-        if self.candidate.is_empty() && !may_begin {
+        if self.candidate.is_empty() && character != '[' {
             self.literal(character);
             return;
         }
-        self.end_run_before(character);
         self.candidate.push(character);
         self.try_candidate();
     }
@@ -139,9 +142,9 @@ impl MarkupFilter {
                 Match::Maybe => return,
                 Match::Yes(marker) => {
                     let raw = std::mem::take(&mut self.candidate);
-                    self.blocks.marker(self.output.is_empty());
-                    self.is_escaped = false;
-                    self.spans.marker(marker, raw, &mut self.output);
+                    let at = self.outline.marker();
+                    self.waiting.push_back((at, Item::Marker(marker, raw)));
+                    self.markers += 1;
                 }
                 Match::No => self.give_up_candidate(),
             }
@@ -164,63 +167,56 @@ impl MarkupFilter {
         }
     }
 
-    /// Processes a character that is not part of a marker, outside fences.
+    /// Processes a character that is not part of a marker.
     fn literal(&mut self, character: char) {
-        self.end_run_before(character);
-        if character == '`' && !self.blocks.is_behind_tildes() {
-            self.backtick();
+        let at = self.outline.push(character);
+        self.waiting.push_back((at, Item::Character(character)));
+        if self.markers == 0 && !is_white(character) {
+            self.pass_text();
+        }
+    }
+
+    /// Passes the waiting characters, if there is no marker among them. White space before text is the same in code.
+    fn pass_text(&mut self) {
+        for (_, item) in self.waiting.drain(..) {
+            if let Item::Character(character) = item {
+                self.output.text(character);
+            }
+        }
+    }
+
+    /// Passes what later text cannot change.
+    fn settle(&mut self, is_complete: bool) {
+        if self.markers == 0 && !self.outline.has_fence() {
+            self.pass_text();
+        }
+        let length = self.outline.length();
+        if self.waiting.is_empty() || (!is_complete && length < self.next_parse) {
             return;
         }
-        let step = self.blocks.feed(character);
-        if character == '\n'
-            && let Some(fence) = self.spans.end_of_fence_line(&mut self.output)
-        {
-            self.blocks.open_backtick_fence(fence);
-            self.output.code(character);
-            return;
-        }
-        if step == Step::ParagraphEnds {
-            self.spans.end_of_paragraph(&mut self.output);
-        }
-        if self.blocks.in_fence() {
-            self.output.code(character);
-        } else {
-            self.plain(character);
+        self.next_parse = length + length.saturating_sub(ALWAYS_PARSED) / GROWTH;
+        let code = self.outline.code();
+        while let Some((at, item)) = self.waiting.pop_front() {
+            match item {
+                Item::Character(c) if is_white(c) && code.has_fenced(at, c) => self.output.code(c),
+                Item::Character(c) => self.output.text(c),
+                Item::Marker(marker, raw) => {
+                    let Some(is_code) = code.contains(at, is_complete) else {
+                        self.waiting.push_front((at, Item::Marker(marker, raw)));
+                        return;
+                    };
+                    self.markers -= 1;
+                    if is_code {
+                        raw.chars().for_each(|c| self.output.code(c));
+                    } else {
+                        self.output.marker(marker);
+                    }
+                }
+            }
         }
     }
+}
 
-    fn plain(&mut self, character: char) {
-        self.is_escaped = character == '\\' && !self.is_escaped;
-        self.spans.text(character, &mut self.output);
-    }
-
-    fn backtick(&mut self) {
-        if let Some(run) = &mut self.run {
-            run.length += 1;
-        } else {
-            self.run_begins_line = self.blocks.may_begin_fence();
-            self.spans.no_fence_line(&mut self.output);
-            self.run = Some(Run {
-                length: 1,
-                is_escaped: self.is_escaped,
-            });
-        }
-        self.blocks.feed('`');
-        self.plain('`');
-    }
-
-    fn end_run_before(&mut self, character: char) {
-        if character != '`' {
-            self.end_run();
-        }
-    }
-
-    fn end_run(&mut self) {
-        let Some(run) = self.run.take() else { return };
-        if self.run_begins_line && run.length >= 3 {
-            self.spans.fence_line(run);
-        } else {
-            self.spans.run(run, &mut self.output);
-        }
-    }
+const fn is_white(character: char) -> bool {
+    matches!(character, ' ' | '\t' | '\n' | '\r')
 }

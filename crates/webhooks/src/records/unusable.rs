@@ -12,8 +12,8 @@ impl Webhooks {
         self.0.named(self.0.live.without_profile()).await
     }
 
-    /// Returns the IDs and names of the enabled schedules that cannot run because this machine does not have their time
-    /// zone.
+    /// Returns the IDs and names of the schedules that cannot run because this machine does not have their time zone.
+    /// Disabled and paused ones are left out.
     pub async fn without_zone(&self) -> Result<Vec<(String, String)>, WebhooksError> {
         self.0.named(self.0.live.without_zone()).await
     }

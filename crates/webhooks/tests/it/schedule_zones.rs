@@ -4,7 +4,11 @@ use crate::requests::create;
 use crate::schedules::{HOUR, advance, hourly, runs};
 use crate::worker::harness::{Harness, everywhere};
 use gatehouse_store::testing::run_sql;
-use serde_json::json;
+use serde_json::{Value, json};
+
+fn in_berlin() -> Value {
+    hourly(json!({ "schedule": { "cron": "0 * * * *", "timezone": "Europe/Berlin" } }))
+}
 
 fn zone_becomes(from: &str, to: &str) -> String {
     format!("UPDATE webhooks SET config = replace(config, '{from}', '{to}')")
@@ -14,8 +18,10 @@ fn zone_becomes(from: &str, to: &str) -> String {
 async fn a_schedule_without_its_zone_is_reported_and_runs_once_the_zone_is_there() {
     everywhere(async |database, model| {
         let harness = Harness::open(&database, &model).await;
-        let berlin = json!({ "schedule": { "cron": "0 * * * *", "timezone": "Europe/Berlin" } });
-        let made = create(&harness, hourly(berlin)).await;
+        let made = create(&harness, in_berlin()).await;
+        let mut paused = in_berlin();
+        paused["paused"] = json!(true);
+        create(&harness, paused).await;
         create(&harness, hourly(json!({}))).await;
         assert!(harness.webhooks.without_zone().await.unwrap().is_empty());
         let gone = zone_becomes("Europe/Berlin", "Europe/Nowhere");
@@ -34,6 +40,28 @@ async fn a_schedule_without_its_zone_is_reported_and_runs_once_the_zone_is_there
         harness.webhooks.schedules_turn().await;
         assert_eq!(runs(&harness).await, [run.clone(), run]);
         assert!(harness.webhooks.without_zone().await.unwrap().is_empty());
+        harness.stop().await;
+    })
+    .await;
+}
+
+/// One page of due schedules has 64.
+#[tokio::test]
+async fn schedules_without_their_zone_do_not_delay_others() {
+    everywhere(async |database, model| {
+        let harness = Harness::open(&database, &model).await;
+        for _ in 0..65 {
+            create(&harness, in_berlin()).await;
+        }
+        let later = json!({ "schedule": { "cron": "5 * * * *" } });
+        create(&harness, hourly(later)).await;
+        let gone = zone_becomes("Europe/Berlin", "Europe/Nowhere");
+        run_sql(&database.location, &gone).await;
+        harness.webhooks.reload().await.unwrap();
+        harness.work();
+        advance(&harness, HOUR).await;
+        let expected = ("2026-11-18T12:05:00.000Z".to_owned(), 1);
+        assert_eq!(runs(&harness).await, [expected]);
         harness.stop().await;
     })
     .await;

@@ -1,4 +1,4 @@
-//! Keys that providers of speech share with other providers.
+//! Speech providers and their keys.
 
 use super::Provider;
 use gatehouse_domain::Problem;

@@ -6,7 +6,7 @@ use secrecy::SecretString;
 use std::collections::BTreeMap;
 
 /// A header contains a secret if its name contains one of these words.
-const SECRET_NAMES: [&str; 5] = ["key", "token", "secret", "authorization", "cookie"];
+const SECRET_NAMES: [&str; 6] = ["key", "token", "secret", "password", "auth", "cookie"];
 
 /// Returns a redactor for the headers that look like secrets.
 pub(super) fn written_secrets(headers: &BTreeMap<String, String>) -> Redactor {
@@ -62,7 +62,13 @@ mod tests {
 
     #[test]
     fn a_header_with_the_name_of_a_secret_is_removed_from_8_bytes_on() {
-        for name in ["X-Api-Key", "x-token", "client-secret"] {
+        for name in [
+            "X-Api-Key",
+            "x-token",
+            "client-secret",
+            "X-Auth",
+            "x-password",
+        ] {
             assert_eq!(
                 redacted(name, "12345678", "a 12345678"),
                 "a {{secret:token}}"

@@ -237,4 +237,21 @@ pub(super) const CASES: &[(&str, &str, Says)] = &[
         "```\r\n[[tts]]\r\n```\r\na",
         PLAIN,
     ),
+    // A marker in code keeps the backticks after it from closing the block.
+    (
+        "```\n[[tts]]```\n[[tts]]\n```\na",
+        "```\n[[tts]]```\n[[tts]]\n```\na",
+        None,
+    ),
+    ("> ```\n[[tts]]> a", "> ```\n> a", PLAIN),
+    (
+        "1. a\n\n   - ```\n     [[tts]]\n     ```\n   [[tts]]b",
+        "1. a\n\n   - ```\n     [[tts]]\n     ```\n   b",
+        PLAIN,
+    ),
+    (
+        "    a `[[tts]]`\n    [[tts]]b",
+        "    a `[[tts]]`\n    b",
+        PLAIN,
+    ),
 ];

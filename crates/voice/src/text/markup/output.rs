@@ -38,13 +38,13 @@ impl Output {
     }
 
     /// Whether nothing is visible yet.
-    pub(super) const fn is_empty(&self) -> bool {
+    const fn is_empty(&self) -> bool {
         self.last.is_none()
     }
 
-    /// Adds a character outside code.
+    /// Adds a character of text, or a visible character of code.
     pub(super) fn text(&mut self, character: char) {
-        if matches!(character, ' ' | '\t' | '\n' | '\r') {
+        if super::is_white(character) {
             self.white.push(character);
             if self.white.len() > MAX_WHITE {
                 self.pass_white();
@@ -55,7 +55,7 @@ impl Output {
         self.guarded(character);
     }
 
-    /// Adds a character of code.
+    /// Adds white space of a fenced block, or a character of a marker in code.
     pub(super) fn code(&mut self, character: char) {
         self.pass_white();
         self.tail.clear();

@@ -135,10 +135,23 @@ fn long_texts_take_one_pass() {
         "- ".repeat(200_000),
         "> ".repeat(200_000),
         " ".repeat(500_000),
+        "- ".repeat(100_000) + "```\n" + &"\n".repeat(200_000) + "[[tts]]",
         runs,
     ] {
         let (visible, _) = whole(&text);
         assert!(visible.len() <= text.len());
+    }
+}
+
+#[test]
+fn markers_of_long_texts_are_the_same_in_pieces() {
+    for piece in [
+        "a [[tts]] `` b ",
+        "` [[tts]] a\n",
+        "> ```\n> [[tts]]```\n> ```\n",
+    ] {
+        let pieces = vec![piece; 2_000];
+        assert_eq!(filter(&pieces), whole(&pieces.concat()), "{piece:?}");
     }
 }
 

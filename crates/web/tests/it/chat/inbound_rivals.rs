@@ -86,6 +86,31 @@ async fn of_two_channels_for_one_slack_app_the_older_one_receives_even_if_the_wo
 }
 
 #[tokio::test]
+async fn if_the_older_of_two_channels_for_one_slack_app_stops_the_other_one_receives() {
+    let clock = stopped_clock();
+    let options = Options::default().clock(Arc::clone(&clock));
+    let (_server, owner) = light_owner(options).await;
+    let slack = Slack::start().await;
+    create(&owner, "slack", slack.fields()).await;
+    create(&owner, "slack", slack.fields()).await;
+    let why = "The channel Bot already receives these messages.";
+    inbound_error(&owner, "slack-2", why).await;
+    slack.connected(1).await;
+    let off = json!({ "id": "slack", "fields": { "inbound": false } });
+    owner.rpc("channels.update", off).await.unwrap();
+    // A change of the other channel ends its wait. Receivers compare the time of the last change.
+    clock.advance(Duration::from_millis(1));
+    let renamed = json!({ "id": "slack-2", "label": "Other" });
+    owner.rpc("channels.update", renamed).await.unwrap();
+    slack.connected(2).await;
+    let event = slack.write("U7", "hello?");
+    slack.confirmed(&event).await;
+    let received = slack.wait_for(1).await;
+    let paired = approve(&owner, &code_of(received["text"].as_str().unwrap()), false).await;
+    assert_eq!(paired["account"], "slack-2");
+}
+
+#[tokio::test]
 async fn a_program_that_is_connected_to_slack_with_the_same_app_is_reported_until_it_leaves() {
     let system: &dyn Clock = &SystemClock::new();
     let clock = Arc::new(ManualClock::at(system.now()));

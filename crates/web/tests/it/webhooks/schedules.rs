@@ -1,9 +1,10 @@
 //! Schedules over RPC and HTTP.
 
 use super::{deliveries, made, send};
-use crate::steps::light_owner;
+use crate::steps::{doctor_check, light_owner};
+use gatehouse_store::testing::{run_sql, sqlite};
 use gatehouse_testkit::Options;
-use serde_json::json;
+use serde_json::{Value, json};
 
 #[tokio::test]
 async fn a_schedule_shows_its_next_runs_and_takes_no_deliveries() {
@@ -34,4 +35,32 @@ async fn a_schedule_shows_its_next_runs_and_takes_no_deliveries() {
     assert!(deliveries(&owner, &hook).await.is_empty());
     let tested = owner.rpc("webhooks.test", json!({ "id": hook.id() })).await;
     assert_eq!(tested.unwrap()["status"], "queued");
+}
+
+#[tokio::test]
+async fn a_schedule_whose_time_zone_is_missing_is_an_urgent_failure() {
+    let database = sqlite();
+    let location = database.location.clone();
+    let (server, owner) = light_owner(Options::default().database(database)).await;
+    assert_eq!(doctor_check(&owner, "schedules").await, Value::Null);
+    let schedule = json!({ "cron": "0 9 * * *", "timezone": "Europe/Berlin" });
+    let members = json!({ "source_profile": "schedule", "schedule": schedule });
+    let hook = made(&owner, members).await;
+    let check = doctor_check(&owner, "schedules").await;
+    assert_eq!(
+        (&check["ok"], &check["urgent"]),
+        (&json!(true), &Value::Null)
+    );
+    // As on a machine that does not have the zone.
+    let gone = "UPDATE webhooks SET config = replace(config, 'Europe/Berlin', 'Europe/Nowhere')";
+    run_sql(&location, gone).await;
+    server.app().services().webhooks.reload().await.unwrap();
+    let check = doctor_check(&owner, "schedules").await;
+    // `notify.health` reports urgent failures.
+    assert_eq!(
+        (&check["ok"], &check["urgent"]),
+        (&json!(false), &json!(true)),
+        "{check}"
+    );
+    assert_eq!(check["subjects"][0]["id"], hook.id());
 }
