@@ -1,12 +1,12 @@
 // The table of senders' marks in src/design/marks/senders.ts, from `mark.txt` in the folder of each vendor: the name of
-// its icon in simple-icons.
+// its icon in simple-icons. The ID of a profile is in the folder's `german.json`.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const VENDORS = new URL('../../crates/sources/src/vendors/', import.meta.url);
 const ICONS = new URL('../node_modules/simple-icons/icons/', import.meta.url);
 
-/** Pairs of a profile's ID, which is the name of the folder, and an icon. */
+/** Pairs of a profile's ID and an icon. */
 export function senderMarks(vendors = VENDORS) {
   const marks = [];
   for (const folder of readdirSync(vendors).sort()) {
@@ -16,9 +16,10 @@ export function senderMarks(vendors = VENDORS) {
     if (!/^[a-z0-9]+$/.test(icon) || !existsSync(fileURLToPath(new URL(`${icon}.svg`, ICONS)))) {
       throw new Error(`${folder}/mark.txt: simple-icons has no icon "${icon}"`);
     }
-    marks.push([folder, icon]);
+    const texts = new URL(`${folder}/german.json`, vendors);
+    marks.push([JSON.parse(readFileSync(texts, 'utf8')).profile, icon]);
   }
-  return marks;
+  return marks.sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
 export function senderTable(marks = senderMarks()) {

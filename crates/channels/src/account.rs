@@ -69,6 +69,8 @@ pub struct ChannelType {
     pub kind: &'static str,
     /// Display name.
     pub label: &'static str,
+    /// What the type does.
+    pub about: &'static str,
     /// The fields of an account of this type.
     pub fields: Vec<ChannelField>,
     /// Valid values of `deliver_to` for this type: the type itself if it has an account, and each of its
@@ -89,6 +91,8 @@ pub struct ChannelField {
     /// Whether the value is shown masked and stored in the vault.
     pub secret: bool,
     pub required: bool,
+    /// Whether each message needs a value. If the channel has none, the webhook must set one.
+    pub per_message: bool,
     /// Help text for the person who enters the value.
     pub help: &'static str,
 }
@@ -108,6 +112,7 @@ impl From<&FieldSpec> for ChannelField {
             label: spec.label,
             secret: spec.secret,
             required: spec.required,
+            per_message: spec.per_message,
             help: spec.help,
         }
     }
@@ -119,6 +124,7 @@ impl ChannelType {
         Self {
             kind: about.kind,
             label: about.label,
+            about: about.about,
             fields: about.fields.iter().map(ChannelField::from).collect(),
             targets,
             extra: about.extra.iter().map(key).collect(),

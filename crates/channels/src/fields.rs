@@ -61,6 +61,8 @@ pub(crate) struct FieldSpec {
     pub(crate) kind: FieldKind,
     pub(crate) secret: bool,
     pub(crate) required: bool,
+    /// Whether each message needs a value, the account's or its own.
+    pub(crate) per_message: bool,
     /// Whether the field decides whose messages count as a person's. Changing it needs `operator.admin`.
     pub(crate) decides_senders: bool,
 }
@@ -80,6 +82,7 @@ impl FieldSpec {
             kind,
             secret: false,
             required: false,
+            per_message: false,
             decides_senders: false,
         }
     }
@@ -91,6 +94,11 @@ impl FieldSpec {
 
     pub(crate) const fn required(mut self) -> Self {
         self.required = true;
+        self
+    }
+
+    pub(crate) const fn per_message(mut self) -> Self {
+        self.per_message = true;
         self
     }
 

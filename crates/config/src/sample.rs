@@ -1,5 +1,6 @@
 //! The sample file: every setting with its default, commented out.
 
+use crate::alias;
 use crate::key::KeySpec;
 use crate::key_table::describe;
 use std::fmt::Write as _;
@@ -21,6 +22,9 @@ pub fn sample() -> String {
         if table != section {
             table.clone_into(&mut section);
             let _ = writeln!(text, "\n#[{table}]");
+            if let Some(other) = alias::other_spelling(table) {
+                let _ = writeln!(text, "## Or [{other}].");
+            }
         }
         let _ = writeln!(text, "## {}\n#{name} = {}", spec.doc, in_toml(spec));
     }

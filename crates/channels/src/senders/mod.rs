@@ -36,6 +36,8 @@ pub(crate) struct About {
     pub(crate) kind: &'static str,
     /// Display name.
     pub(crate) label: &'static str,
+    /// What the type does, in a sentence for the list of types.
+    pub(crate) about: &'static str,
     /// The receiving service as used within a sentence, such as "the mail server".
     pub(crate) noun: &'static str,
     pub(crate) fields: &'static [FieldSpec],
@@ -94,7 +96,7 @@ pub(crate) trait Sender: fmt::Debug + Send + Sync {
 }
 
 /// Every type, in display order.
-pub(crate) static ALL: [&dyn Sender; 9] = [
+pub(crate) static ALL: &[&dyn Sender] = &[
     &inbox::Inbox,
     &log::Log,
     &telegram::Telegram,
@@ -106,20 +108,23 @@ pub(crate) static ALL: [&dyn Sender; 9] = [
     &http::Http,
 ];
 
-/// The English texts about the fields and options of all types, which the web UI translates.
+/// The English texts about all types, their fields and options, which the web UI translates.
 pub fn texts() -> BTreeSet<&'static str> {
     let of = |sender: &'static dyn Sender| {
         let about = sender.about();
         let fields = about.fields.iter();
         let fields = fields.flat_map(|field| [field.label, field.help]);
-        fields.chain(about.extra.iter().map(|extra| extra.help))
+        let extra = about.extra.iter().map(|extra| extra.help);
+        [about.about].into_iter().chain(fields).chain(extra)
     };
-    ALL.into_iter().flat_map(of).collect()
+    ALL.iter().copied().flat_map(of).collect()
 }
 
 /// Finds a type by its identifier.
 pub(crate) fn find(kind: &str) -> Option<&'static dyn Sender> {
-    ALL.into_iter().find(|sender| sender.about().kind == kind)
+    ALL.iter()
+        .copied()
+        .find(|sender| sender.about().kind == kind)
 }
 
 /// Finds the type whose built-in account has this ID.

@@ -21,6 +21,7 @@ pub(crate) struct Ntfy;
 static ABOUT: About = About {
     kind: "ntfy",
     label: "ntfy",
+    about: "Push notifications to phones and desktops, through ntfy.sh or your own server.",
     noun: "ntfy",
     fields: &[
         FieldSpec::new(
@@ -35,7 +36,8 @@ static ABOUT: About = About {
             FieldKind::Text,
             "The topic’s name. If you leave this empty, only webhooks that set a topic can send messages. On a public \
              server, anyone who knows the topic can read the messages.",
-        ),
+        )
+        .per_message(),
         FieldSpec::new(
             "token",
             "Access token",

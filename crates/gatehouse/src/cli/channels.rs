@@ -22,7 +22,7 @@ pub enum Command {
     Types,
     /// Create an account; prompts for required secret fields that are omitted
     Create {
-        /// The type: telegram, slack, discord, email, ntfy, matrix, http, …
+        /// The type, such as telegram; `channels types` lists all
         r#type: String,
         /// The display name
         #[arg(long)]

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{SttId, TtsId};
-use gatehouse_config::{KeySpec, STT_PROVIDERS, TTS_PROVIDERS, describe};
+use gatehouse_config::{KeySpec, STT_PROVIDERS, TTS_PROVIDERS, describe, find_key};
 use std::collections::BTreeSet;
 
 /// `config` cannot import this crate, so it has the names and the keys of the settings.
@@ -20,6 +20,10 @@ fn settings_have_the_same_names<Id: ProviderId>(configured: &[(&str, &str)]) {
         assert_eq!(keys, own, "{}", about.id);
         assert!(own.contains(about.needs()), "{}", about.id);
         assert_eq!(own.contains("base_url"), about.is_hosted(), "{}", about.id);
+        if let Some(url) = about.default_url() {
+            let spec = find_key(&format!("{table}base_url")).unwrap();
+            assert_eq!(spec.example, format!("\"{url}\""), "{}", about.id);
+        }
     }
 }
 

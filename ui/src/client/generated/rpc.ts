@@ -5124,6 +5124,10 @@ export interface ChannelType {
    */
   label: string;
   /**
+   * What the type does.
+   */
+  about: string;
+  /**
    * The fields of an account of this type.
    */
   fields: ChannelField[];
@@ -5158,6 +5162,10 @@ export interface ChannelField {
    */
   secret: boolean;
   required: boolean;
+  /**
+   * Whether each message needs a value. If the channel has none, the webhook must set one.
+   */
+  per_message: boolean;
   /**
    * Help text for the person who enters the value.
    */

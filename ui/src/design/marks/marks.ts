@@ -1,22 +1,15 @@
 // Marks of vendors, as paths of simple-icons in a box of 24 by 24. Vendors that forbid the use of theirs (OpenAI, Slack,
-// Twilio) and unknown ones have none.
+// Twilio) and unknown ones have none. The marks of vendors that send webhooks are in `SENDERS`.
 import anthropic from 'simple-icons/icons/anthropic.svg?path';
 import deepgram from 'simple-icons/icons/deepgram.svg?path';
 import discord from 'simple-icons/icons/discord.svg?path';
 import elevenlabs from 'simple-icons/icons/elevenlabs.svg?path';
-import github from 'simple-icons/icons/github.svg?path';
-import gitlab from 'simple-icons/icons/gitlab.svg?path';
 import google from 'simple-icons/icons/google.svg?path';
-import linear from 'simple-icons/icons/linear.svg?path';
 import matrix from 'simple-icons/icons/matrix.svg?path';
 import mistral from 'simple-icons/icons/mistralai.svg?path';
 import ntfy from 'simple-icons/icons/ntfy.svg?path';
 import ollama from 'simple-icons/icons/ollama.svg?path';
 import openrouter from 'simple-icons/icons/openrouter.svg?path';
-import pagerduty from 'simple-icons/icons/pagerduty.svg?path';
-import sentry from 'simple-icons/icons/sentry.svg?path';
-import shopify from 'simple-icons/icons/shopify.svg?path';
-import stripe from 'simple-icons/icons/stripe.svg?path';
 import telegram from 'simple-icons/icons/telegram.svg?path';
 import { SENDERS } from './senders';
 
@@ -30,39 +23,21 @@ const VENDORS: readonly Vendor[] = [
   { name: 'Deepgram', path: deepgram },
   { name: 'Discord', path: discord },
   { name: 'ElevenLabs', path: elevenlabs },
-  { name: 'GitHub', path: github },
-  { name: 'GitLab', path: gitlab },
   { name: 'Google', path: google },
-  { name: 'Linear', path: linear },
   { name: 'Matrix', path: matrix },
   { name: 'Mistral', path: mistral },
   { name: 'ntfy', path: ntfy },
   { name: 'Ollama', path: ollama },
   { name: 'OpenRouter', path: openrouter },
-  { name: 'PagerDuty', path: pagerduty },
-  { name: 'Sentry', path: sentry },
-  { name: 'Shopify', path: shopify },
-  { name: 'Stripe', path: stripe },
   { name: 'Telegram', path: telegram },
 ];
-
-/** Source profiles whose ID does not name the vendor. Profiles in files have their marks in `SENDERS`. */
-const PROFILES: Readonly<Record<string, string>> = {
-  codehost_a: 'GitHub',
-  codehost_b: 'GitLab',
-  payments: 'Stripe',
-  tracker_a: 'Linear',
-  incident: 'PagerDuty',
-  errors: 'Sentry',
-};
 
 /** The vendor that a profile's, channel type's or provider's ID or display name names; null if it has no mark. */
 export function vendorOf(named: string): Vendor | null {
   const sender = Object.hasOwn(SENDERS, named) ? SENDERS[named] : undefined;
   if (sender) return { name: named, path: sender };
-  const wanted = (Object.hasOwn(PROFILES, named) ? PROFILES[named] : named) ?? named;
-  const words = wanted.toLowerCase().split(/[^a-z]+/);
-  return VENDORS.find(({ name }) => name === wanted || words.includes(name.toLowerCase())) ?? null;
+  const words = named.toLowerCase().split(/[^a-z]+/);
+  return VENDORS.find(({ name }) => name === named || words.includes(name.toLowerCase())) ?? null;
 }
 
 export const ALL: readonly string[] = [...VENDORS.map(({ name }) => name), ...Object.keys(SENDERS)];

@@ -11,16 +11,23 @@ import discord from 'simple-icons/icons/discord.svg?path';
 import discourse from 'simple-icons/icons/discourse.svg?path';
 import ghost from 'simple-icons/icons/ghost.svg?path';
 import gitea from 'simple-icons/icons/gitea.svg?path';
+import github from 'simple-icons/icons/github.svg?path';
+import gitlab from 'simple-icons/icons/gitlab.svg?path';
 import grafana from 'simple-icons/icons/grafana.svg?path';
 import jira from 'simple-icons/icons/jira.svg?path';
 import lemonsqueezy from 'simple-icons/icons/lemonsqueezy.svg?path';
+import linear from 'simple-icons/icons/linear.svg?path';
 import meta from 'simple-icons/icons/meta.svg?path';
 import paddle from 'simple-icons/icons/paddle.svg?path';
+import pagerduty from 'simple-icons/icons/pagerduty.svg?path';
 import prometheus from 'simple-icons/icons/prometheus.svg?path';
 import razorpay from 'simple-icons/icons/razorpay.svg?path';
 import resend from 'simple-icons/icons/resend.svg?path';
+import sentry from 'simple-icons/icons/sentry.svg?path';
+import shopify from 'simple-icons/icons/shopify.svg?path';
 import sonarqubeserver from 'simple-icons/icons/sonarqubeserver.svg?path';
 import square from 'simple-icons/icons/square.svg?path';
+import stripe from 'simple-icons/icons/stripe.svg?path';
 import terraform from 'simple-icons/icons/terraform.svg?path';
 import twitch from 'simple-icons/icons/twitch.svg?path';
 import uptimekuma from 'simple-icons/icons/uptimekuma.svg?path';
@@ -38,20 +45,27 @@ export const SENDERS: Readonly<Record<string, string>> = {
   clerk,
   clickup,
   cloudflare,
+  codehost_a: github,
+  codehost_b: gitlab,
   discord_interactions: discord,
   discourse,
+  errors: sentry,
   ghost,
   gitea,
   grafana,
+  incident: pagerduty,
   jira,
   lemon_squeezy: lemonsqueezy,
   meta,
   paddle,
+  payments: stripe,
   razorpay,
   resend,
+  shopify,
   sonarqube: sonarqubeserver,
   square,
   terraform,
+  tracker_a: linear,
   twitch,
   uptime_kuma: uptimekuma,
   vercel,

@@ -1,7 +1,14 @@
 import { expect, test } from 'vitest';
 import { isOptional, visibleFields } from './fields';
 
-const field = (name: string) => ({ name, label: `Label of ${name}`, secret: false, required: false, help: `${name}!` });
+const field = (name: string) => ({
+  name,
+  label: `Label of ${name}`,
+  secret: false,
+  required: false,
+  per_message: false,
+  help: `${name}!`,
+});
 
 test('what concerns receiving is shown only while it is on', () => {
   const fields = ['host', 'inbound', 'imap_host'].map(field);
@@ -11,7 +18,7 @@ test('what concerns receiving is shown only while it is on', () => {
 });
 
 test('a field that each message needs is not optional, though the gateway does not require it', () => {
-  expect(isOptional('ntfy', field('topic'))).toBe(false);
-  expect(isOptional('ntfy', field('token'))).toBe(true);
-  expect(isOptional('matrix', { ...field('room_id'), required: true })).toBe(false);
+  expect(isOptional({ ...field('topic'), per_message: true })).toBe(false);
+  expect(isOptional(field('token'))).toBe(true);
+  expect(isOptional({ ...field('room_id'), required: true })).toBe(false);
 });

@@ -1,20 +1,17 @@
-// The types of channels, with the texts of their fields and options in the language of the page.
+// The types of channels, with the texts about them, their fields and options in the language of the page.
 import type { ChannelField, ChannelType } from '../../client/generated/rpc';
 import { keys } from '../../client/keys';
 import { rpc } from '../../client/rpc';
 import { textsOf } from '../../phrases/texts';
 
-/** Fields that each message needs. The gateway does not require them, because a webhook can set them for a message. */
-const NEEDED: ReadonlySet<string> = new Set(['ntfy.topic']);
-
-/** Whether a channel of this type works without the field. */
-export const isOptional = (type: string, { name, required }: ChannelField): boolean =>
-  !required && !NEEDED.has(`${type}.${name}`);
+/** Whether a channel works without the field. */
+export const isOptional = ({ required, per_message }: ChannelField): boolean => !required && !per_message;
 
 async function channelTypes(): Promise<ChannelType[]> {
   const [{ types }, text] = await Promise.all([rpc('channels.types'), textsOf('channels')]);
   return types.map((type) => ({
     ...type,
+    about: text(type.about),
     fields: type.fields.map((field) => ({ ...field, label: text(field.label), help: text(field.help) })),
     extra: type.extra.map((one) => ({ ...one, help: text(one.help) })),
   }));

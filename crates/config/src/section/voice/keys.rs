@@ -92,6 +92,8 @@ pub(super) const BORROWED_KEY: KeySpec = API_KEY.doc(
      the key of models.providers.openai or OPENAI_API_KEY is used.",
 );
 pub(super) const ENABLED: KeySpec = with_default(Kind::Flag, Initial::Flag(true), "");
+pub(super) const PROVIDER_DOC: &str =
+    "The provider, by its ID or the vendor's name. If unset, the first that is configured.";
 pub(super) const LISTED_DOC: &str = "The providers to list; empty lists all.";
 pub(super) const FALLBACK_DOC: &str =
     "The providers to try, in this order, if the chosen provider fails.";
@@ -104,25 +106,12 @@ pub(super) const BINARY: &str =
 
 /// Defines the section of one kind of provider: the keys of the section, and an entry for each provider.
 macro_rules! section {
-    (@list $id:literal $alias:literal) => { concat!($id, " (", $alias, ")") };
-    (@list $id:literal $alias:literal, $last:literal $last_alias:literal) => {
-        concat!($id, " (", $alias, ") or ", $last, " (", $last_alias, ")")
-    };
-    (@list $id:literal $alias:literal, $($rest:tt)+) => {
-        concat!($id, " (", $alias, "), ", section!(@list $($rest)+))
-    };
     (
         $section:literal { $($own:literal: $own_spec:expr),+ $(,)? }
         $($id:literal = $alias:literal { $($name:literal: $spec:expr),+ $(,)? })+
     ) => {
         /// The providers, in the order in which the first configured one is chosen.
         pub const PROVIDERS: &[$crate::key::Named] = &[$(($id, $alias)),+];
-
-        const PROVIDER_DOC: &str = concat!(
-            "The provider: ",
-            section!(@list $($id $alias),+),
-            ". If unset, the first that is configured. The tables below accept either name.",
-        );
 
         pub(crate) const KEYS: &[$crate::key::KeySpec] = &[
             $($own_spec.at(concat!($section, ".", $own)),)+

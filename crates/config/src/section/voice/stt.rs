@@ -1,8 +1,8 @@
 //! `[voice.stt]` and its providers, one entry each: ID, vendor's name and settings.
 
 use super::keys::{
-    API_KEY, BINARY, BORROWED_KEY, ENABLED, FALLBACK_DOC, LANGUAGE, LISTED_DOC, base_url, file,
-    line, model, names, section, unset,
+    API_KEY, BINARY, BORROWED_KEY, ENABLED, FALLBACK_DOC, LANGUAGE, LISTED_DOC, PROVIDER_DOC,
+    base_url, file, line, model, names, section, unset,
 };
 use crate::key::{Guard, Kind, Rule};
 

@@ -1,8 +1,8 @@
 //! `[voice.tts]` and its providers, one entry each: ID, vendor's name and settings.
 
 use super::keys::{
-    API_KEY, AUTO, BINARY, BORROWED_KEY, ENABLED, FALLBACK_DOC, LISTED_DOC, SHARE, SPEED,
-    SPEED_DOC, base_url, file, line, model, names, number, section, unset, with_default,
+    API_KEY, AUTO, BINARY, BORROWED_KEY, ENABLED, FALLBACK_DOC, LISTED_DOC, PROVIDER_DOC, SHARE,
+    SPEED, SPEED_DOC, base_url, file, line, model, names, number, section, unset, with_default,
 };
 use crate::key::{Guard, Initial, Kind, Rule};
 

@@ -15,6 +15,7 @@ use gatehouse_voice::{
     Converted, ProviderSettings, SpeechRequest, TtsId, Voice, VoiceError, VoiceSettings,
 };
 use secrecy::SecretString;
+use std::ops::Deref;
 use std::time::Duration;
 use url::Url;
 
@@ -22,11 +23,59 @@ use url::Url;
 pub const TEXT: &str = "Hello, world. How are you today?";
 
 enum Vendor {
-    ElevenLabs(ElevenLabs),
-    OpenAi(OpenAiTts),
-    Google(GoogleTts),
-    Coqui(Coqui),
-    Piper(Program),
+    Http(HttpVendor),
+    Program(Program),
+}
+
+/// A fake vendor that is called over HTTP.
+struct HttpVendor {
+    server: Box<dyn Deref<Target = Server> + Send + Sync>,
+    base_url: Url,
+    /// The key, and the name of the header that contains it.
+    key: Option<(&'static str, &'static str)>,
+    read: fn(&ReceivedRequest) -> SentRequest,
+}
+
+impl Vendor {
+    async fn start(id: TtsId) -> Self {
+        match id {
+            TtsId::ElevenLabs => {
+                let vendor = ElevenLabs::start().await;
+                let (url, key) = (vendor.base_url(), Some((ElevenLabs::KEY, "xi-api-key")));
+                Self::http(vendor, url, key, SentRequest::to_elevenlabs)
+            }
+            TtsId::OpenAi => {
+                let vendor = OpenAiTts::start().await;
+                let (url, key) = (vendor.base_url(), Some((OpenAiTts::KEY, "authorization")));
+                Self::http(vendor, url, key, SentRequest::to_openai)
+            }
+            TtsId::Google => {
+                let vendor = GoogleTts::start().await;
+                let (url, key) = (vendor.base_url(), Some((GoogleTts::KEY, "x-goog-api-key")));
+                Self::http(vendor, url, key, SentRequest::to_google)
+            }
+            TtsId::Coqui => {
+                let vendor = Coqui::start().await;
+                let url = vendor.base_url();
+                Self::http(vendor, url, None, SentRequest::to_coqui)
+            }
+            TtsId::Piper => Self::Program(Program::piper()),
+        }
+    }
+
+    fn http(
+        vendor: impl Deref<Target = Server> + Send + Sync + 'static,
+        base_url: Url,
+        key: Option<(&'static str, &'static str)>,
+        read: fn(&ReceivedRequest) -> SentRequest,
+    ) -> Self {
+        Self::Http(HttpVendor {
+            server: Box::new(vendor),
+            base_url,
+            key,
+            read,
+        })
+    }
 }
 
 /// A `Voice` and a vendor.
@@ -39,37 +88,17 @@ pub struct Bench {
 
 impl Bench {
     pub async fn new(id: TtsId) -> Self {
-        let (vendor, base_url, key) = match id {
-            TtsId::ElevenLabs => {
-                let vendor = ElevenLabs::start().await;
-                let url = Some(vendor.base_url());
-                (Vendor::ElevenLabs(vendor), url, Some(ElevenLabs::KEY))
+        let vendor = Vendor::start(id).await;
+        let mut provider = ProviderSettings::default();
+        match &vendor {
+            Vendor::Http(http) => {
+                provider.base_url = Some(http.base_url.clone());
+                provider.api_key = http.key.map(|(key, _)| SecretString::from(key));
             }
-            TtsId::OpenAi => {
-                let vendor = OpenAiTts::start().await;
-                let url = Some(vendor.base_url());
-                (Vendor::OpenAi(vendor), url, Some(OpenAiTts::KEY))
+            Vendor::Program(program) => {
+                provider.binary_path = Some(program.binary());
+                provider.model_path = Some(program.model());
             }
-            TtsId::Google => {
-                let vendor = GoogleTts::start().await;
-                let url = Some(vendor.base_url());
-                (Vendor::Google(vendor), url, Some(GoogleTts::KEY))
-            }
-            TtsId::Coqui => {
-                let vendor = Coqui::start().await;
-                let url = Some(vendor.base_url());
-                (Vendor::Coqui(vendor), url, None)
-            }
-            TtsId::Piper => (Vendor::Piper(Program::piper()), None, None),
-        };
-        let mut provider = ProviderSettings {
-            base_url,
-            api_key: key.map(SecretString::from),
-            ..ProviderSettings::default()
-        };
-        if let Vendor::Piper(program) = &vendor {
-            provider.binary_path = Some(program.binary());
-            provider.model_path = Some(program.model());
         }
         let mut settings = settings();
         settings.timeouts.answer = Duration::from_secs(20);
@@ -84,83 +113,74 @@ impl Bench {
         }
     }
 
-    pub fn server(&self) -> &Server {
+    fn http(&self) -> &HttpVendor {
         match &self.vendor {
-            Vendor::ElevenLabs(vendor) => vendor,
-            Vendor::OpenAi(vendor) => vendor,
-            Vendor::Google(vendor) => vendor,
-            Vendor::Coqui(vendor) => vendor,
-            Vendor::Piper(_) => panic!("a program"),
+            Vendor::Http(vendor) => vendor,
+            Vendor::Program(_) => panic!("a program"),
         }
+    }
+
+    pub fn server(&self) -> &Server {
+        &self.http().server
     }
 
     pub fn program(&self) -> &Program {
         match &self.vendor {
-            Vendor::Piper(program) => program,
-            _ => panic!("no program"),
+            Vendor::Program(program) => program,
+            Vendor::Http(_) => panic!("no program"),
         }
     }
 
     pub fn is_program(&self) -> bool {
-        matches!(self.vendor, Vendor::Piper(_))
+        matches!(self.vendor, Vendor::Program(_))
     }
 
     pub fn set_behavior(&self, behavior: Behavior) {
         match &self.vendor {
-            Vendor::Piper(program) => program.set_behavior(&behavior),
-            _ => self.server().set_behavior(behavior),
+            Vendor::Program(program) => program.set_behavior(&behavior),
+            Vendor::Http(vendor) => vendor.server.set_behavior(behavior),
         }
     }
 
     /// The number of calls to the vendor.
     pub fn calls(&self) -> usize {
         match &self.vendor {
-            Vendor::Piper(program) => program.runs().len(),
-            _ => self.server().requests().len(),
+            Vendor::Program(program) => program.runs().len(),
+            Vendor::Http(vendor) => vendor.server.requests().len(),
         }
     }
 
     /// The reasons for the vendor's rejections.
     pub fn complaints(&self) -> Vec<String> {
         match &self.vendor {
-            Vendor::Piper(program) => program.complaints(),
-            _ => self.server().complaints(),
+            Vendor::Program(program) => program.complaints(),
+            Vendor::Http(vendor) => vendor.server.complaints(),
         }
     }
 
     /// Waits for this number of calls to the vendor.
     pub async fn asked(&self, times: usize) {
         match &self.vendor {
-            Vendor::Piper(program) => program.asked(times).await,
-            _ => self.server().asked(times).await,
+            Vendor::Program(program) => program.asked(times).await,
+            Vendor::Http(vendor) => vendor.server.asked(times).await,
         }
     }
 
     /// Whether the connection or the program was ended within a second, before the response was complete.
     pub async fn was_left(&self) -> bool {
         match &self.vendor {
-            Vendor::Piper(program) => program.was_left().await,
-            _ => self.server().was_left().await,
+            Vendor::Program(program) => program.was_left().await,
+            Vendor::Http(vendor) => vendor.server.was_left().await,
         }
     }
 
     pub fn key(&self) -> &'static str {
-        match self.vendor {
-            Vendor::ElevenLabs(_) => ElevenLabs::KEY,
-            Vendor::OpenAi(_) => OpenAiTts::KEY,
-            Vendor::Google(_) => GoogleTts::KEY,
-            Vendor::Coqui(_) | Vendor::Piper(_) => panic!("no keys"),
-        }
+        self.http().key.unwrap().0
     }
 
     /// The name of the header that contains the key.
     pub fn key_header(&self) -> &'static str {
-        match self.vendor {
-            Vendor::ElevenLabs(_) => "xi-api-key",
-            Vendor::OpenAi(_) => "authorization",
-            Vendor::Google(_) => "x-goog-api-key",
-            Vendor::Coqui(_) | Vendor::Piper(_) => panic!("no keys"),
-        }
+        self.http().key.unwrap().1
     }
 
     pub fn facts(&self) -> Facts {
@@ -192,23 +212,12 @@ impl Bench {
         (converted, all.pop().unwrap())
     }
 
-    fn sent(&self, seen: &ReceivedRequest) -> SentRequest {
-        match self.vendor {
-            Vendor::ElevenLabs(_) => SentRequest::to_elevenlabs(seen),
-            Vendor::OpenAi(_) => SentRequest::to_openai(seen),
-            Vendor::Google(_) => SentRequest::to_google(seen),
-            Vendor::Coqui(_) => SentRequest::to_coqui(seen),
-            Vendor::Piper(_) => panic!("a program"),
-        }
-    }
-
     /// All requests that the vendor received, in order.
     pub fn all_sent(&self) -> Vec<SentRequest> {
-        if let Vendor::Piper(program) = &self.vendor {
-            return program.runs().iter().map(SentRequest::to_piper).collect();
+        match &self.vendor {
+            Vendor::Program(program) => program.runs().iter().map(SentRequest::to_piper).collect(),
+            Vendor::Http(vendor) => vendor.server.requests().iter().map(vendor.read).collect(),
         }
-        let requests = self.server().requests();
-        requests.iter().map(|seen| self.sent(seen)).collect()
     }
 
     /// The error reported to the caller. Asserts that it contains nothing of the vendor's response, the key
@@ -217,9 +226,9 @@ impl Bench {
         let shown = format!("{error} {error:?}");
         let problem = problem(error);
         let details = serde_json::Value::Object(problem.details.clone());
-        let key = match self.vendor {
-            Vendor::Coqui(_) | Vendor::Piper(_) => "no key",
-            _ => self.key(),
+        let key = match &self.vendor {
+            Vendor::Http(vendor) => vendor.key.map_or("no key", |(key, _)| key),
+            Vendor::Program(_) => "no key",
         };
         for secret in [SECRET_BODY, key, TEXT] {
             for answered_with in [&shown, &problem.message, &details.to_string()] {

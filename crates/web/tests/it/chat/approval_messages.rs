@@ -13,8 +13,6 @@ use std::time::Duration;
 const LINK: &str = "https://gate.example/approve/";
 /// Longer than all messages take.
 const LONG: Duration = Duration::from_mins(1);
-const NOTIFY: &str =
-    r#"["telegram", "slack", "discord", "matrix", "ntfy", "http", "email", "inbox"]"#;
 const TYPES: [&str; 8] = [
     "discord", "email", "http", "inbox", "matrix", "ntfy", "slack", "telegram",
 ];
@@ -50,8 +48,9 @@ impl Notified {
     async fn start(links: &str) -> Self {
         let vendor = Vendor::start(accept).await;
         let mail = MailServer::start(Script::default()).await;
+        let notify = json!(TYPES).to_string();
         let variables = [
-            ("SERVICE_APPROVALS__NOTIFY", NOTIFY),
+            ("SERVICE_APPROVALS__NOTIFY", notify.as_str()),
             ("SERVICE_APPROVALS__LINKS", links),
         ];
         let (server, owner) = with_model_and(&variables).await;

@@ -3,6 +3,7 @@
 use super::{SILENCE, bad, blamed, refusal, wav_head, with_vendor};
 use crate::steps::light_owner;
 use gatehouse_testkit::Options;
+use gatehouse_voice::{ProviderId, SttId};
 use serde_json::{Value, json};
 
 fn wav() -> String {
@@ -23,16 +24,7 @@ async fn nobody_listens_at_first() {
         .iter()
         .map(|provider| provider["id"].as_str().unwrap())
         .collect();
-    let all = [
-        "stt_cloud_1",
-        "stt_cloud_2",
-        "stt_cloud_3",
-        "stt_cloud_4",
-        "stt_cloud_5",
-        "stt_local_1",
-        "stt_local_2",
-        "stt_local_3",
-    ];
+    let all: Vec<&str> = SttId::ALL.iter().map(|id| id.as_str()).collect();
     assert_eq!(ids, all);
     let refused = blamed(&owner, "stt.transcribe", json!({ "audio": wav() })).await;
     assert_eq!(refused, bad("NOT_CONFIGURED", "voice.stt.provider"));

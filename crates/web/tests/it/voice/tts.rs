@@ -3,6 +3,7 @@
 use super::{KEY, SILENCE, bad, blamed, refusal, with_vendor};
 use crate::steps::light_owner;
 use gatehouse_testkit::Options;
+use gatehouse_voice::{ProviderId, TtsId};
 use serde_json::{Value, json};
 
 #[tokio::test]
@@ -22,13 +23,7 @@ async fn nobody_speaks_at_first() {
         .iter()
         .map(|provider| provider["id"].as_str().unwrap())
         .collect();
-    let all = [
-        "tts_cloud_1",
-        "tts_cloud_2",
-        "tts_cloud_3",
-        "tts_local_1",
-        "tts_local_2",
-    ];
+    let all: Vec<&str> = TtsId::ALL.iter().map(|id| id.as_str()).collect();
     assert_eq!(ids, all);
     assert_eq!(
         providers[0],
