@@ -1,7 +1,7 @@
 //! Accounts and account types, as returned to callers.
 
 use crate::ChannelsError;
-use crate::fields::{FieldSpec, MASK};
+use crate::fields::{FieldSpec, MASK, Need};
 use crate::senders::{self, About, Extra};
 use crate::service::{may_go, service_of};
 use gatehouse_domain::{Timestamp, visible};
@@ -111,8 +111,8 @@ impl From<&FieldSpec> for ChannelField {
             name: spec.name,
             label: spec.label,
             secret: spec.secret,
-            required: spec.required,
-            per_message: spec.per_message,
+            required: spec.need == Need::Required,
+            per_message: spec.need == Need::PerMessage,
             help: spec.help,
         }
     }
@@ -124,7 +124,7 @@ impl ChannelType {
         Self {
             kind: about.kind,
             label: about.label,
-            about: about.about,
+            about: about.description,
             fields: about.fields.iter().map(ChannelField::from).collect(),
             targets,
             extra: about.extra.iter().map(key).collect(),

@@ -2,7 +2,7 @@
 
 use crate::account::read_fields;
 use crate::error::ChannelsError;
-use crate::fields::FieldChanges;
+use crate::fields::{FieldChanges, Need};
 use crate::senders::Sender;
 use crate::service::service_of;
 use gatehouse_secrets::{FormedSecret, SecretOwner};
@@ -50,7 +50,7 @@ pub(crate) fn check_whole(
     has: &dyn Fn(&str) -> bool,
 ) -> Result<(), ChannelsError> {
     for spec in sender.about().fields {
-        if spec.required && !has(spec.name) {
+        if spec.need == Need::Required && !has(spec.name) {
             return Err(ChannelsError::invalid(spec.name, "required"));
         }
     }

@@ -52,6 +52,17 @@ impl FieldKind {
     }
 }
 
+/// Who must give a field's value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Need {
+    /// Nobody.
+    Optional,
+    /// The account, or else each message.
+    PerMessage,
+    /// The account.
+    Required,
+}
+
 /// The specification of a field.
 #[derive(Debug)]
 pub(crate) struct FieldSpec {
@@ -60,9 +71,7 @@ pub(crate) struct FieldSpec {
     pub(crate) help: &'static str,
     pub(crate) kind: FieldKind,
     pub(crate) secret: bool,
-    pub(crate) required: bool,
-    /// Whether each message needs a value, the account's or its own.
-    pub(crate) per_message: bool,
+    pub(crate) need: Need,
     /// Whether the field decides whose messages count as a person's. Changing it needs `operator.admin`.
     pub(crate) decides_senders: bool,
 }
@@ -81,8 +90,7 @@ impl FieldSpec {
             help,
             kind,
             secret: false,
-            required: false,
-            per_message: false,
+            need: Need::Optional,
             decides_senders: false,
         }
     }
@@ -93,12 +101,12 @@ impl FieldSpec {
     }
 
     pub(crate) const fn required(mut self) -> Self {
-        self.required = true;
+        self.need = Need::Required;
         self
     }
 
     pub(crate) const fn per_message(mut self) -> Self {
-        self.per_message = true;
+        self.need = Need::PerMessage;
         self
     }
 

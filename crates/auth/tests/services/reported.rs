@@ -97,7 +97,8 @@ async fn a_new_name_of_a_passkey_is_reported_to_other_nodes() {
         let owner = gate.context(HERE, &cookie).await;
         let mut reports = Reports::of(&gate).await;
         let request = RenameRequest { name: "new".into() };
-        let renamed = gate.auth.rename_passkey(&caller(&owner), id, request);
+        let caller = caller(&owner);
+        let renamed = gate.auth.rename_passkey(&caller, id, request);
         renamed.await.unwrap();
         let expected = reported("auth_state", "passkeys");
         assert_eq!(reports.next(&gate).await, expected);

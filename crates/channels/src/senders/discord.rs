@@ -20,7 +20,7 @@ pub(crate) struct Discord;
 static ABOUT: About = About {
     kind: "discord",
     label: "Discord",
-    about: "Posts to a Discord channel, through a webhook URL or a bot.",
+    description: "Posts to a Discord channel, through a webhook URL or a bot.",
     noun: "Discord",
     fields: &[
         FieldSpec::new(

@@ -17,7 +17,7 @@ pub(crate) struct Http;
 static ABOUT: About = About {
     kind: "http",
     label: "HTTP receiver",
-    about: "Sends each message as a JSON POST to your URL, optionally signed.",
+    description: "Sends each message as a JSON POST to your URL, optionally signed.",
     noun: "the HTTP receiver",
     fields: &[
         FieldSpec::new(

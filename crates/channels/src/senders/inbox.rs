@@ -12,7 +12,7 @@ pub(crate) struct Inbox;
 static ABOUT: About = About {
     kind: KIND,
     label: "Inbox",
-    about: "Messages stay in this gateway’s inbox.",
+    description: "Messages stay in this gateway’s inbox.",
     noun: "the inbox",
     fields: &[],
     extra: &[],

@@ -10,7 +10,7 @@ pub(crate) struct Log;
 static ABOUT: About = About {
     kind: "log",
     label: "Log",
-    about: "Writes each message to the gateway’s log.",
+    description: "Writes each message to the gateway’s log.",
     noun: "the log",
     fields: &[],
     extra: &[],

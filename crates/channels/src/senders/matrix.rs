@@ -19,7 +19,7 @@ pub(crate) struct Matrix;
 static ABOUT: About = About {
     kind: "matrix",
     label: "Matrix",
-    about: "Posts to a Matrix room.",
+    description: "Posts to a Matrix room.",
     noun: "Matrix",
     fields: &[
         FieldSpec::new(

@@ -37,7 +37,7 @@ pub(crate) struct About {
     /// Display name.
     pub(crate) label: &'static str,
     /// What the type does, in a sentence for the list of types.
-    pub(crate) about: &'static str,
+    pub(crate) description: &'static str,
     /// The receiving service as used within a sentence, such as "the mail server".
     pub(crate) noun: &'static str,
     pub(crate) fields: &'static [FieldSpec],
@@ -115,7 +115,7 @@ pub fn texts() -> BTreeSet<&'static str> {
         let fields = about.fields.iter();
         let fields = fields.flat_map(|field| [field.label, field.help]);
         let extra = about.extra.iter().map(|extra| extra.help);
-        [about.about].into_iter().chain(fields).chain(extra)
+        [about.description].into_iter().chain(fields).chain(extra)
     };
     ALL.iter().copied().flat_map(of).collect()
 }

@@ -21,7 +21,7 @@ pub(crate) struct Ntfy;
 static ABOUT: About = About {
     kind: "ntfy",
     label: "ntfy",
-    about: "Push notifications to phones and desktops, through ntfy.sh or your own server.",
+    description: "Push notifications to phones and desktops, through ntfy.sh or your own server.",
     noun: "ntfy",
     fields: &[
         FieldSpec::new(

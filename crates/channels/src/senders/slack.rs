@@ -32,7 +32,7 @@ pub(crate) struct Slack;
 static ABOUT: About = About {
     kind: "slack",
     label: "Slack",
-    about: "Posts to a Slack channel, through a bot or an incoming webhook.",
+    description: "Posts to a Slack channel, through a bot or an incoming webhook.",
     noun: "Slack",
     fields: &[
         FieldSpec::new(

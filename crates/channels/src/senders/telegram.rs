@@ -21,7 +21,7 @@ pub(crate) struct Telegram;
 static ABOUT: About = About {
     kind: "telegram",
     label: "Telegram",
-    about: "Posts to a Telegram chat, through a bot. People whom you approve can write to an \
+    description: "Posts to a Telegram chat, through a bot. People whom you approve can write to an \
             agent.",
     noun: "Telegram",
     fields: &[

@@ -8,7 +8,7 @@ const APP_PASSWORD: &str = "Many providers require an app password.";
 pub(super) static ABOUT: About = About {
     kind: "email",
     label: "Email",
-    about: "Sends email through your SMTP server.",
+    description: "Sends email through your SMTP server.",
     noun: "the mail server",
     fields: &[
         FieldSpec::new(
