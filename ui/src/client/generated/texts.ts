@@ -1872,7 +1872,7 @@ export const TEXTS = {
     "Which answers of agents are spoken automatically: always, off, inbound (answers to spoken messages) or tagged (answers that contain [[tts]]).",
     "While the vault is sealed, accept deliveries and store them encrypted; they are verified and processed after the next unseal. At most 1,000 deliveries or 64 MiB for each webhook.",
     "While the vault is sealed, store new secrets as plaintext until the next unseal; false refuses them.",
-    "Who has access after 'Remove all auth': everyone (all), or only local connections (local).",
+    "Who has access after all authentication was removed: everyone (all), or only local connections (local).",
     "With vault.cluster_secret on PostgreSQL: a node that is unlocked unlocks the other nodes, and a rotation does not seal them.",
     "off, error, warn, info, debug or trace, optionally per module: info,hyper=warn. SERVICE_LOG also sets it.",
     "sign_in: a link opens the page, which asks for a login. bearer: the link itself is the credential; it works once, until it expires.",
