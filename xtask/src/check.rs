@@ -4,6 +4,7 @@ mod arrows;
 mod dependencies;
 mod deploy;
 mod documented;
+mod documents;
 mod licences;
 mod links;
 mod literals;

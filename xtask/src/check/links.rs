@@ -2,54 +2,29 @@
 
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
-use super::Findings;
-use crate::walk;
+use super::{Findings, documents};
 
 /// Checks every Markdown file in the tree.
 pub fn check(root: &Path) -> Result<Findings> {
-    let mut findings = Findings::default();
-    let mut count = 0_usize;
-    for file in walk::files(root, "md")? {
-        let path = walk::relative(root, &file);
-        let text = std::fs::read_to_string(&file).with_context(|| path.clone())?;
-        let folder = file.parent().unwrap_or(root);
-        for (line, target) in targets(&text) {
-            count += 1;
-            if !folder.join(&target).exists() {
-                findings
-                    .wrong
-                    .push(format!("{path}:{line}: no file {target}"));
-            }
-        }
-    }
-    findings.notes.push(format!("{count} relative links"));
-    Ok(findings)
+    let folder = |document: &Path| document.parent().unwrap_or(root).to_owned();
+    documents::check(root, "relative links", folder, targets)
 }
 
-/// The targets of inline links and reference definitions, with their lines.
-fn targets(text: &str) -> Vec<(usize, String)> {
-    let mut found = Vec::new();
-    let mut fenced = false;
-    for (index, line) in text.lines().enumerate() {
-        if line.trim_start().starts_with("```") {
-            fenced = !fenced;
-        } else if !fenced {
-            let prose: String = line.split('`').step_by(2).collect();
-            let inline = prose
-                .split("](")
-                .skip(1)
-                .filter_map(|rest| rest.split([')', ' ']).next());
-            let reference = prose
-                .strip_prefix('[')
-                .and_then(|rest| rest.split_once("]: "));
-            let reference = reference.map(|(_, target)| target.trim());
-            let files = inline.chain(reference).filter_map(file);
-            found.extend(files.map(|target| (index + 1, target.to_owned())));
-        }
-    }
-    found
+/// The targets of inline links and reference definitions in a line.
+fn targets(line: &str) -> Vec<String> {
+    let prose: String = line.split('`').step_by(2).collect();
+    let inline = prose
+        .split("](")
+        .skip(1)
+        .filter_map(|rest| rest.split([')', ' ']).next());
+    let reference = prose
+        .strip_prefix('[')
+        .and_then(|rest| rest.split_once("]: "));
+    let reference = reference.map(|(_, target)| target.trim());
+    let files = inline.chain(reference).filter_map(file);
+    files.map(str::to_owned).collect()
 }
 
 /// The file that a link refers to, if it is in this tree.
@@ -69,15 +44,13 @@ mod tests {
 
     #[test]
     fn relative_targets_only() {
-        let text = "See [a](docs/A.md#part) and [b](https://example.com/x) and [c](#here).\n\
-                    ![p](pic.svg \"title\") `[no](code.md)`\n\
-                    ```\n[no](fenced.md)\n```\n\
-                    [ref]: ../REF.md\n";
-        let expected = [(1, "docs/A.md"), (2, "pic.svg"), (6, "../REF.md")];
+        let line = "See [a](docs/A.md#part) and [b](https://example.com/x) and [c](#here).";
+        assert_eq!(targets(line), ["docs/A.md"]);
         assert_eq!(
-            targets(text),
-            expected.map(|(line, path)| (line, path.to_owned()))
+            targets("![p](pic.svg \"title\") `[no](code.md)`"),
+            ["pic.svg"]
         );
+        assert_eq!(targets("[ref]: ../REF.md"), ["../REF.md"]);
     }
 
     #[test]

@@ -3,10 +3,9 @@
 
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
-use super::Findings;
-use crate::walk;
+use super::{Findings, documents};
 
 /// The folders of the workspace.
 const FOLDERS: [&str; 8] = [
@@ -19,37 +18,13 @@ const EXAMPLE: &str = "/pager.rs";
 
 /// Checks every Markdown file in the tree.
 pub fn check(root: &Path) -> Result<Findings> {
-    let mut findings = Findings::default();
-    let mut count = 0_usize;
-    for file in walk::files(root, "md")? {
-        let document = walk::relative(root, &file);
-        let text = std::fs::read_to_string(&file).with_context(|| document.clone())?;
-        for (line, path) in paths(root, &text) {
-            count += 1;
-            if !root.join(&path).exists() {
-                findings
-                    .wrong
-                    .push(format!("{document}:{line}: no file {path}"));
-            }
-        }
-    }
-    findings.notes.push(format!("{count} paths"));
-    Ok(findings)
+    documents::check(root, "paths", |_| root.to_owned(), |line| paths(root, line))
 }
 
-/// The paths in the code spans of a text, relative to the root, with their lines.
-fn paths(root: &Path, text: &str) -> Vec<(usize, String)> {
-    let mut found = Vec::new();
-    let mut fenced = false;
-    for (index, line) in text.lines().enumerate() {
-        if line.trim_start().starts_with("```") {
-            fenced = !fenced;
-        } else if !fenced {
-            let spans = line.split('`').skip(1).step_by(2);
-            found.extend(spans.filter_map(|span| Some((index + 1, path(root, span)?))));
-        }
-    }
-    found
+/// The paths in the code spans of a line, relative to the root.
+fn paths(root: &Path, line: &str) -> Vec<String> {
+    let spans = line.split('`').skip(1).step_by(2);
+    spans.filter_map(|span| path(root, span)).collect()
 }
 
 /// The path relative to the root that a code span names, if it names one.
@@ -105,6 +80,6 @@ mod tests {
         ] {
             assert_eq!(path(root.path(), span), None, "{span}");
         }
-        assert!(paths(root.path(), "```\n`docs/c.md`\n```\ndocs/c.md\n").is_empty());
+        assert!(paths(root.path(), "docs/c.md").is_empty());
     }
 }

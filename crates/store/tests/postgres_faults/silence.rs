@@ -2,7 +2,7 @@
 
 use crate::proxy::Proxy;
 use futures_util::future::{BoxFuture, try_join_all};
-use gatehouse_store::testing::postgres;
+use gatehouse_store::testing::{TestDatabase, postgres};
 use gatehouse_store::{Conn, Store, StoreError};
 use std::time::{Duration, Instant};
 
@@ -84,20 +84,26 @@ async fn after_one_silent_connection_no_write_or_read_waits_for_another() {
     store.close().await;
 }
 
+/// A store whose connections fell silent after a read and a write under the rate limits.
+async fn silent_store() -> Option<(TestDatabase, Proxy, Store)> {
+    let database = postgres().await?;
+    let proxy = Proxy::before(&database).await;
+    let store = Store::open(&proxy.location).await.unwrap();
+    store.ping().await.unwrap();
+    store.write_limits(look).await.unwrap();
+    proxy.silence_all();
+    Some((database, proxy, store))
+}
+
 fn nothing(_: &mut Conn) -> BoxFuture<'_, Result<(), StoreError>> {
     Box::pin(std::future::ready(Ok(())))
 }
 
 #[tokio::test]
 async fn a_connection_that_was_only_taken_from_its_pool_is_not_trusted_after_another_fell_silent() {
-    let Some(database) = postgres().await else {
+    let Some((_database, _proxy, store)) = silent_store().await else {
         return;
     };
-    let proxy = Proxy::before(&database).await;
-    let store = Store::open(&proxy.location).await.unwrap();
-    store.ping().await.unwrap();
-    store.write_limits(look).await.unwrap();
-    proxy.silence_all();
     let taken = async {
         // Later than the write below has sent its statement.
         tokio::time::sleep(Duration::from_secs(1)).await;
@@ -119,14 +125,9 @@ async fn a_connection_that_was_only_taken_from_its_pool_is_not_trusted_after_ano
 
 #[tokio::test]
 async fn while_one_connection_is_silent_for_seconds_another_one_is_replaced_before_use() {
-    let Some(database) = postgres().await else {
+    let Some((_database, _proxy, store)) = silent_store().await else {
         return;
     };
-    let proxy = Proxy::before(&database).await;
-    let store = Store::open(&proxy.location).await.unwrap();
-    store.ping().await.unwrap();
-    store.write_limits(look).await.unwrap();
-    proxy.silence_all();
     let begun = Instant::now();
     let ping = async {
         tokio::time::sleep(Duration::from_secs(3)).await;
