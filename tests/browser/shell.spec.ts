@@ -12,8 +12,10 @@ test('connection status, navigation, an unknown URL, and the theme', async ({ ho
   await expect(page.getByRole('heading', { name: 'Not found' })).toBeVisible();
   expect(await violations(page)).toEqual([]);
   await page.getByRole('button', { name: 'Account and theme' }).click();
-  await page.getByRole('menuitem', { name: 'Dark' }).click();
+  await page.getByRole('menuitemradio', { name: 'Dark' }).click();
   await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark');
+  await page.getByRole('button', { name: 'Account and theme' }).click();
+  await expect(page.getByRole('menuitemradio', { name: 'Dark' })).toBeChecked();
   expect(await violations(page)).toEqual([]);
 });
 
