@@ -12,9 +12,11 @@ test('connection status, navigation, an unknown URL, and the theme', async ({ ho
   await expect(page.getByRole('heading', { name: 'Not found' })).toBeVisible();
   expect(await violations(page)).toEqual([]);
   await page.getByRole('button', { name: 'Account and theme' }).click();
-  await page.getByRole('menuitem', { name: 'Dark' }).click();
+  await page.getByRole('menuitemradio', { name: 'Dark' }).click();
   await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark');
   expect(await violations(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Account and theme' }).click();
+  await expect(page.getByRole('menuitemradio', { name: 'Dark' })).toBeChecked();
 });
 
 test('the page reports a stopped gateway and recovers automatically', async ({ home, page, complaints }) => {

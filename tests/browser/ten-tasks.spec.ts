@@ -232,7 +232,7 @@ for (const [name, { viewport }] of Object.entries({ desktop: DESKTOP, phone: PHO
       });
       await tasks.do('Use the dark theme', async () => {
         await page.getByRole('button', { name: 'Account and theme' }).click();
-        await page.getByRole('menuitem', { name: 'Dark' }).click();
+        await page.getByRole('menuitemradio', { name: 'Dark' }).click();
         await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark');
       });
       await tasks.do('Who changed what?', async () => {
