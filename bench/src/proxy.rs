@@ -92,7 +92,7 @@ impl Proxy {
     /// Closes all open connections.
     pub fn cut(&self) {
         for client in self.faults.clients().drain(..) {
-            // It may be closed already.
+            // The client may have closed the connection already.
             drop(client.shutdown(Shutdown::Both));
         }
     }

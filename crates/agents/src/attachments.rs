@@ -1,5 +1,5 @@
 //! Files of sessions. A caller stores a file with a session and then sends a text that names it. Before
-//! that, the caller detects the file's type and prepares what models receive of it.
+//! that, the caller detects the file's type and prepares the content that models receive.
 //!
 //! Files count as a stranger's, even those that the owner sends, because their author is not known.
 
@@ -33,7 +33,7 @@ impl NewFile {
         Attachment::from(self.row.clone())
     }
 
-    /// Assigns it to a message that is stored with it.
+    /// Assigns the attachment to a message in the transaction that stores the message.
     pub(crate) fn of_message(mut self, message: &MessageId) -> Self {
         self.row.message_id = Some(message.clone());
         self

@@ -25,7 +25,7 @@ struct Lane {
     promised: usize,
     waiting: VecDeque<Turn>,
     running: Option<Running>,
-    /// Whether a task takes turns out of it.
+    /// Whether a task runs the turns of this lane.
     is_served: bool,
     /// Held while a turn is stored, so that turns are numbered in the order in which they wait.
     entrance: Arc<tokio::sync::Mutex<()>>,

@@ -1,5 +1,5 @@
-//! Deletes conversations, audio, files and the use of models after the configured time, in small batches because other
-//! writes may have to wait.
+//! Deletes conversations, audio, files and model usage after the configured time, in small batches because other writes
+//! wait for each batch.
 
 use crate::error::AgentsError;
 use crate::handle::{Agents, Inner};

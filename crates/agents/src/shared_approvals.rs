@@ -109,7 +109,7 @@ impl Inner {
             .store
             .read(move |conn| Box::pin(async move { conn.list_waiting_approvals(now).await }));
         let rows: Vec<WaitingApprovalRow> = read.await?;
-        // A row of another version that this one cannot read is left to the nodes of that version.
+        // If this node cannot read a row of another version, a node of that version handles it.
         let readable = rows
             .iter()
             .filter_map(|row| serde_json::from_str(&row.approval).ok());

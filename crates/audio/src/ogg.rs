@@ -80,7 +80,7 @@ impl Counter {
         match self {
             Self::Opus => opus_decode::samples(packet).unwrap_or_default(),
             Self::Vorbis(setup, before) => setup.block(packet).map_or(0, |block| {
-                // Two blocks overlap by half of each (Vorbis I, 4.3.8).
+                // The second half of a block overlaps the first half of the next (Vorbis I, 4.3.8).
                 (before.replace(block).unwrap_or(block) + block) / 4
             }),
             Self::Flac => flac::frame_samples(packet).unwrap_or_default(),

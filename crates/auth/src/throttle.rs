@@ -1,5 +1,5 @@
 //! Rate limits for unauthenticated clients: the specification's limits as data, each with an exact
-//! sliding window. [`crate::Auth::admit`] counts over all nodes, [`Throttle`] on this one. Does not decide
+//! sliding window. [`crate::Auth::admit`] counts over all nodes, [`Throttle`] only on this node. Does not decide
 //! whether a request is counted (authenticated requests are exempt).
 
 mod admit;

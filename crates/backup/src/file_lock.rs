@@ -56,7 +56,7 @@ fn within(
     let spawned = thread.spawn(move || {
         let result = attempt();
         drop(place);
-        // If nobody waits any more, the result does not matter.
+        // Fails only if the caller's patience ended. The result is then not needed.
         drop(answer.send(result));
     });
     spawned.map_err(TryLockError::Error)?;

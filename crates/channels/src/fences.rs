@@ -1,7 +1,7 @@
 //! Finds the fenced code blocks of a Markdown text (<https://spec.commonmark.org/0.31.2/#fenced-code-blocks>),
-//! including those in lists and quotes. A Markdown parser does not replace this: it does not report the indentation
-//! and quote marks that open a block again. It also reads fences that are indented too far as text, which are fences
-//! here.
+//! including those in lists and quotes. A Markdown parser cannot replace this module: it does not report the
+//! indentation and quote marks that are needed to open a block again. It also treats a fence that is indented too far
+//! as text, while this module treats it as a fence.
 
 const MIN_FENCE: usize = 3;
 /// A longer info string is not repeated when a block is opened again.

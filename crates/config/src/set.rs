@@ -71,7 +71,7 @@ pub fn check_key(key: &str) -> Result<(), SetError> {
 }
 
 fn unknown(key: &str) -> SetError {
-    // A caller's key may be as long as a message; the error does not repeat all of it.
+    // A caller's key may be as long as a message, so the error contains only the start of the key.
     let key: String = key.chars().take(128).collect();
     SetError::UnknownKey {
         suggestion: suggest::key(&key),

@@ -41,7 +41,7 @@ const NOT_PUBLIC: &[&str] = &[
     "255.255.255.255",
     "168.63.129.16",
     "100.100.100.200",
-    // IPv6 proper
+    // IPv6 addresses that contain no IPv4 address.
     "::",
     "::1",
     "::2",

@@ -58,13 +58,13 @@ impl Line {
 }
 
 impl Ticket {
-    /// Returns a future that waits for the message before this one. It does not hold the ticket.
+    /// Returns a future that waits for the message before this one. The future does not keep the ticket alive.
     pub(crate) fn into_turn(self) -> impl Future<Output = ()> + Send + use<> {
         let before = self.before;
         async move {
             if let Some(before) = before {
-                // In this order: when the socket closes, no more answers are sent, and the messages
-                // must still be accepted one after the other.
+                // `answered` also ends when the socket closes. The wait for `accepted` comes last, because messages
+                // must be accepted in order even then.
                 before.answered.cancelled().await;
                 before.accepted.cancelled().await;
             }

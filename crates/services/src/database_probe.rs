@@ -55,7 +55,7 @@ impl Services {
             return true;
         }
         let mut last = self.write_probe.last.lock().await;
-        // Another caller may have found out in the meantime.
+        // Another caller may have completed the probe in the meantime.
         if !self.store.has_failed_to_write() {
             return true;
         }

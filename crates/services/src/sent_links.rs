@@ -98,7 +98,7 @@ impl LinkEnd {
     /// The end that this process remembers or the stored one, whichever tells more.
     fn known(here: Option<Self>, stored: Option<Self>) -> Option<Self> {
         match stored {
-            // It may have been answered on another node.
+            // Another node may have stored the answer.
             Some(Self::Answered(_)) => stored,
             _ => here.or(stored),
         }
@@ -176,7 +176,7 @@ impl SentLinks {
         }
     }
 
-    /// Records that a call no longer waits although nobody answered it. Returns whether it was stopped before its
+    /// Records that a call no longer waits although it was not answered. Returns whether it was stopped before its
     /// expiry.
     pub(crate) fn note_unanswered(&self, id: &ApprovalId, now: Timestamp) -> bool {
         let mut links = self.lock();

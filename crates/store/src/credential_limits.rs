@@ -80,7 +80,7 @@ impl Conn {
         self.list(query.bind(maker)).await
     }
 
-    /// Returns the credential with this name, its creator, the creator of that one, and so on, in any order.
+    /// Returns the credential with this name, its creator, the creator's creator, and so on, in any order.
     /// Passkeys are no creators.
     pub async fn list_makers_of(&mut self, name: &str) -> Result<Vec<MakerRow>, StoreError> {
         // UNION for the same reason as in `list_created_by`.

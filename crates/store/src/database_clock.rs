@@ -155,7 +155,7 @@ impl Store {
             return Ok(None);
         }
         let reconnections = self.database_clock.reconnections.load(Ordering::Relaxed);
-        // It must not wait for lists.
+        // A reserved reader does not wait for list queries.
         let readers = self.readers.with_reserved();
         let clock = Arc::clone(clock);
         let read = readers.read(move |conn| {

@@ -30,15 +30,15 @@ pub struct UntargetedDelivery {
 
 columns! { UntargetedDelivery: id, config }
 
-/// The condition of the index over lines. It must repeat that condition word for word, because SQLite does
-/// not infer that one condition implies another.
+/// The condition of the partial index over lines, word for word. With any other text SQLite does not use the index,
+/// because it does not infer that one condition implies another.
 const HAS_PLACE: &str =
     "status IN ('received', 'queued') AND next_attempt_at IS NOT NULL AND target IS NOT NULL";
 
 /// A column of the line after the line of `target` and `webhook`.
 ///
-/// The columns are compared one by one. SQLite reads every index entry that equals a row value which it compares with
-/// `>`, which are all deliveries of the line.
+/// The columns are compared one by one. With `(target, webhook_id) > (…)`, SQLite reads every index entry that equals
+/// the row value: all deliveries of the line.
 fn next(column: &str, target: &str, webhook: &str) -> String {
     format!(
         "COALESCE(

@@ -35,7 +35,7 @@ async fn each_filter_is_listed_by_an_index_in_its_order() {
         (Some("hook_a"), running, push, "leases"),
         (None, None, push, "by_event"),
         (Some("hook_a"), None, None, "by_webhook"),
-        // Its deliveries are few.
+        // This webhook has few deliveries.
         (Some("hook_a"), None, push, "by_webhook"),
         (Some("hook_a"), None, Some("pu*"), "by_webhook"),
     ] {

@@ -111,8 +111,8 @@ impl Conn {
     }
 
     /// Makes deliveries due that were restored from a backup and wait for the owner, at most [`RELEASED_AT_ONCE`].
-    /// Those behind an older delivery of their session stay parked until it ends. Returns their number; 0 if none is
-    /// left.
+    /// A delivery behind an older one of its session stays parked until the older one ends. Returns the number of
+    /// released deliveries; 0 if none is left.
     pub async fn release_deliveries(&mut self, now: Timestamp) -> Result<u64, StoreError> {
         let query = query(concat!(
             "UPDATE webhook_deliveries SET error = NULL, next_attempt_at = CASE WHEN EXISTS (

@@ -9,8 +9,8 @@ macro_rules! node_lock {
     };
 }
 
-/// Takes the lock that shows a move that a node runs, unless a move has it. PostgreSQL counts how often a session takes
-/// it, and releases all at its end.
+/// Takes the shared lock of a running node, unless a move holds the lock. A move then refuses to start. PostgreSQL
+/// counts how often a session takes the lock, and releases it completely when the session ends.
 pub(crate) const SHOW_NODE: &str =
     concat!("SELECT pg_try_advisory_lock_shared(", node_lock!(), ")");
 

@@ -186,8 +186,8 @@ impl Listener<'_> {
                     }
                     answered(client.execute(&statement, &[&parts])).await?;
                 }
-                // A listener sends nothing, so it would not notice that its connection is dead. The statement makes the
-                // server answer. If the node started during a move, it takes the lock afterwards.
+                // A connection that only listens sends nothing, so a dead one is not noticed. The server must answer
+                // this statement. It also takes the lock, in case a move held the lock when this node started.
                 Err(_) => answered(client.batch_execute(SHOW_NODE)).await?,
             }
         }

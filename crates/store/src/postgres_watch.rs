@@ -29,7 +29,7 @@ enum Session {
     Works,
     /// Its statement waits for a lock.
     Waits,
-    /// It runs no statement since a time, which is unique to this pause.
+    /// It has run no statement since `since`. No other pause of the connection has the same value.
     Idle { since: String },
     /// The server has no such connection, or does not respond.
     Lost,

@@ -126,7 +126,7 @@ mod tests {
                 assert_eq!(outcome.is_ok(), !fails);
             }
             assert_eq!(gated.counts().0, 2);
-            // Ended work runs again.
+            // The work has ended, so the next caller starts it again.
             assert!(!same().await.1);
             assert_eq!(gated.counts().0, 3);
         }

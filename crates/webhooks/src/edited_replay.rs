@@ -67,7 +67,7 @@ impl Edit {
             config.deliver_to = Some(target.clone());
         }
         if config.deliver_only != is_target_before.0 {
-            // It contains either the payload's fields or the agent's answer.
+            // A template refers to the payload's fields with `deliver_only`, and to the agent's answer without.
             config.prompt_template = None;
             config.template_format = TemplateFormat::default();
         }

@@ -129,7 +129,7 @@ impl Inner {
             }
         }
         if has_removals {
-            // Deliveries of other webhooks may have waited behind them in the same session.
+            // Deliveries of other webhooks may have waited in the same session behind the removed ones.
             while crate::worker::revive(self).await? {}
         }
         let now = self.sweep_now().await?;

@@ -131,7 +131,8 @@ impl Webhooks {
         // After the clock was set back, IDs are ahead of it. Without an explicit end, count those
         // deliveries as well.
         let end = query.until.unwrap_or(Timestamp::from_millis(i64::MAX));
-        // Read before those that ended: a delivery that ends meanwhile is counted twice, but not left out.
+        // Read before the ended deliveries: a delivery that ends between the two reads is counted twice
+        // instead of never.
         let open = self.0.count_open_deliveries().await?;
         let of_webhook = webhook.clone();
         let read = self.0.store.read(move |conn| {

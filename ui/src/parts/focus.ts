@@ -1,4 +1,4 @@
-// The focus of keyboard and screen reader users when the control that they pressed is removed.
+// Moves the focus to a heading when the focused control is removed, for keyboard and screen reader users.
 import { tick } from 'svelte';
 
 /**

@@ -112,7 +112,7 @@ export async function refresh(): Promise<void> {
 
 /** Call after a successful login or setup. */
 export async function enter(): Promise<void> {
-  // Without a password or passkey, the next user may be another one than the user whose input and secrets are in memory.
+  // Without a password or passkey, the next user may not be the one whose input and secrets are in memory.
   if (session.ended && session.status?.setup_required) return forget();
   beginSession();
   session.ended = false;

@@ -60,7 +60,7 @@ pub fn targets(asked: &[String], given: Option<&Path>) -> Result<Vec<Target>> {
             if has_library(triple)? {
                 triples.push(triple);
             } else {
-                eprintln!("note: left out: the standard library of {triple} is not installed");
+                eprintln!("note: skipping {triple}: its standard library is not installed");
             }
         }
     }

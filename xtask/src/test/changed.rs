@@ -53,7 +53,7 @@ impl Affected {
         let (mut page, mut browser) = (false, false);
         for path in paths {
             match path.split('/').collect::<Vec<_>>()[..] {
-                // Its tests run the commands of these documents.
+                // The binary's tests run the commands in these documents.
                 ["crates", BINARY, ..]
                 | ["docs", "generated", ..]
                 | ["README.md" | "CONTRIBUTING.md" | "SECURITY.md"] => {

@@ -117,7 +117,7 @@ fn check_units(program: &Path, root: &Path, folder: &Path) -> Result<()> {
             .output()
             .with_context(|| format!("cannot start {ANALYZER}"))?;
         let complaints = String::from_utf8_lossy(&output.stderr);
-        // It ignores what it does not know, with a warning that names the file.
+        // The analyzer ignores unknown directives with a warning that names the file.
         if !output.status.success() || complaints.contains(name) {
             bail!("{name}: {}", complaints.trim_end());
         }

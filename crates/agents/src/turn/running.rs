@@ -51,7 +51,7 @@ pub(super) struct Running<'a> {
 pub(super) struct Setup {
     pub(super) agent: Agent,
     pub(super) model: ModelRef,
-    /// The models to ask when this one fails.
+    /// The models to use, in order, if this one fails.
     pub(super) fallback: VecDeque<String>,
     pub(super) permit: Permit,
     /// The kinds of data in the session, including this turn so far.

@@ -407,7 +407,7 @@ fn pages_of_opus() {
 #[test]
 fn the_first_bytes_come_soon() {
     for format in formats() {
-        // 16,000 has to be resampled for PCM.
+        // PCM has a fixed rate, so 16,000 Hz is resampled.
         for rate in [16_000, 24_000, 48_000] {
             let sound = tone(rate, 440.0, usize::try_from(rate / 10).unwrap());
             let mut encoder = Encoder::new(format, rate).unwrap();

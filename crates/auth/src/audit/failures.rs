@@ -72,7 +72,7 @@ struct Windows {
     kinds: HashMap<&'static str, KindWindow>,
 }
 
-/// The minutes in progress.
+/// The windows that have not ended.
 #[derive(Debug, Default)]
 pub(crate) struct FailureLog {
     windows: Mutex<Windows>,
@@ -91,8 +91,8 @@ fn many_clients() -> Actor {
 }
 
 impl Windows {
-    /// Ends the minute of a kind. If its rows are used up, the clients' counts are added to the
-    /// rest.
+    /// Ends the window of a kind. If the kind has no row left, the counts of its clients are added to the summary
+    /// of the kind.
     fn end_kind(&mut self, kind: &'static str) -> Option<Summary> {
         let mut ended = self.kinds.remove(kind)?;
         if ended.rows >= ROWS {
@@ -107,8 +107,8 @@ impl Windows {
         })
     }
 
-    /// Ends the minute of a client. Returns a row if the kind has one left, otherwise adds the
-    /// count to the rest.
+    /// Ends the window of a client. Returns a summary of the client if the kind has a row left. Otherwise adds the
+    /// count to the summary of the kind.
     fn end_client(
         &mut self,
         (kind, window): (&'static str, Window),

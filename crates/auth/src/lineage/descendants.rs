@@ -54,8 +54,8 @@ impl Descendants {
     }
 
     /// Keeps everything that this maker created. Runs in the transaction that ends the maker. The maker's own maker
-    /// becomes the maker of its children, so that they still end with that one. If that one is a session, passkeys and
-    /// sessions get what they would have if they had been created in it: the lasting maker of the session.
+    /// becomes the maker of the children, so that they end with it. If the maker's own maker is a session, passkeys and
+    /// sessions get the lasting maker of that session, as if they had been created in it.
     pub(crate) async fn keep(
         conn: &mut Conn,
         maker: &str,

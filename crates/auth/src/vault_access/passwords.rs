@@ -44,8 +44,7 @@ impl Auth {
                     tried.give_back();
                 }
                 let value = outcome?;
-                // The result may contain a key that is returned only once: nothing may fail after
-                // it.
+                // `value` may contain a key that is returned only once, so later errors are only logged.
                 let confirmed = match is_login {
                     Ok(true) => self.renew_confirmation(context).await.map(drop),
                     Ok(false) => Ok(()),

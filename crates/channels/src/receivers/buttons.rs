@@ -136,8 +136,8 @@ pub(crate) trait Buttons: Send + Sync {
         result: &'a str,
     ) -> BoxFuture<'a, Result<(), Failure>>;
 
-    /// Sends the result to the person who pressed, unless the question shows it and the vendor needs no
-    /// acknowledgement.
+    /// Sends the result to the person who pressed the button. Sends nothing if the question's message shows the result
+    /// and the vendor needs no acknowledgement.
     fn acknowledge<'a>(
         &'a self,
         source: Source<'a>,

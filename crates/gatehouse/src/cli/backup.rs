@@ -106,7 +106,7 @@ async fn list(globals: &Globals, out: &Output, directory: Option<PathBuf>) -> Re
     Ok(ExitCode::SUCCESS)
 }
 
-/// The directory of `backup.to`, and what is known of the backups in it.
+/// The directory of `backup.to`, and the recorded checks of its backups.
 async fn own_directory(layers: &Layers) -> Result<(PathBuf, Checks)> {
     let (settings, checks) = if offline::has_database(layers)? {
         let stored = stored_settings(layers).await?;

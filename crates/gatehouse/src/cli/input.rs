@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
-/// After a question has ended, input within this time still counts as typed for it.
+/// Input that arrives within this time after a question has ended is discarded.
 const LATE: Duration = Duration::from_secs(1);
 
 /// A line of input.

@@ -17,7 +17,7 @@ pub(crate) const LINES_DROPPED: &str = "log_lines_dropped_total";
 
 /// How many bytes of lines wait at most.
 const LIMIT_BYTES: usize = 1024 * 1024;
-/// How many more bytes wait if a line is a warning or an error.
+/// How many more bytes may wait in the buffer for warnings and errors.
 const RESERVED_BYTES: usize = 256 * 1024;
 /// How long lines are gathered after a write, unless one is a warning or an error. A busy server thus does not write
 /// each line separately.

@@ -146,7 +146,7 @@ impl Tool {
         let mut generator = settings.into_generator();
         let mut schema = finished((self.method.params)(&mut generator), &mut generator);
         if let Some(members) = schema.as_object_mut() {
-            // They name the Rust type and the RPC method.
+            // These contain names of a Rust type and of an RPC method, which MCP clients cannot use.
             members.remove("title");
             members.remove("description");
         }

@@ -17,8 +17,8 @@ pub enum Audit {
         params: &'static [&'static str],
         /// Members of the result that identify the subject.
         result: &'static [&'static str],
-        /// Whether the call makes its change outside of its own transactions. The intent is then stored before the
-        /// call.
+        /// Whether the call changes something outside the database. The audit row is then stored before the call, as
+        /// an intent.
         outside: bool,
     },
 }

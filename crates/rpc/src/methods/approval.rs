@@ -160,7 +160,7 @@ async fn resolve(call: Call, params: ResolveParams) -> Result<Done, Problem> {
     let waiting = agents.list_approvals().await.map_err(to_problem)?;
     let asked = waiting.into_iter().find(|asked| asked.id == params.id);
     let asked = asked.ok_or_else(|| Problem::not_found("approval"))?;
-    // What a remote caller allows while auth is disabled ends when setup completes.
+    // An approval by a remote caller while auth is disabled is valid only until setup completes.
     let by = call
         .identity
         .is_unauthenticated_remote()

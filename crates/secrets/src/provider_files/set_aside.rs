@@ -58,7 +58,7 @@ impl ProviderFiles {
                 Ok(Some(found)) if found == *keys => return Ok(()),
                 Ok(_) if is_new => return Err(FileError::Damaged(first)),
                 Err(error) if is_new => return Err(error),
-                // It contains the keys of an earlier move.
+                // This name is taken by the keys of an earlier move.
                 Ok(_) | Err(_) => number = number.saturating_add(1),
             }
         }

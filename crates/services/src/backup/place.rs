@@ -49,7 +49,7 @@ struct State {
     mount_point: Option<String>,
 }
 
-/// The directory for backups, and what is known of it.
+/// The directory for backups, and its last known state.
 #[derive(Clone, Debug)]
 pub struct BackupDirectory {
     pub directory: PathBuf,

@@ -88,7 +88,7 @@ fn is_unknown_account(error: &Error) -> bool {
     matches!(error, Error::Api(problem) if problem.r#type.as_deref() == Some(NO_ACCOUNT))
 }
 
-/// Gives the account the configured contact if it has another one. Does nothing before the first order.
+/// Gives the account the configured contact if the account has a different one. Does nothing before the first order.
 pub(super) async fn update_contact(services: &Services, acme: &Acme) -> Result<(), OrderFailure> {
     let ordering = Ordering::new(services, acme);
     let update = async {

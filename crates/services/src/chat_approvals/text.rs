@@ -140,7 +140,7 @@ impl CallText {
     }
 }
 
-/// The sentence about an answer that nobody gave with a button of this question.
+/// The sentence about an answer that did not come from a button of this question.
 pub(super) const fn answered_through(through: AnsweredThrough) -> &'static str {
     match through {
         AnsweredThrough::Link => "Answered through a link.",

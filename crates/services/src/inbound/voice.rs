@@ -76,7 +76,7 @@ impl Inbound {
         let (chat, thread) = (&message.chat, message.thread.as_deref());
         let channels = &self.services.channels;
         let sending = async {
-            // Others may have joined while the answer was spoken.
+            // More people may have joined the chat while the answer was converted to speech.
             if self.may_answer(account, message).await? {
                 channels
                     .send_voice(&account.id, chat, thread, voice)

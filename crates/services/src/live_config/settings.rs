@@ -35,7 +35,7 @@ pub fn models_settings(resolved: &Resolved, layers: &Layers) -> ModelsSettings {
     let providers = settings.models.providers.iter().map(|(id, provider)| {
         let mut provider = provider.clone();
         provider.api_key = of_provider(&provider.api_key, id);
-        // They often contain a key, and so do not follow a changed address.
+        // Headers often contain a key, so a changed address does not receive them.
         if !keys.is_written(|settings| model_service(settings, id)) {
             provider.headers = BTreeMap::new();
         }

@@ -1,6 +1,6 @@
-//! Messages when an urgent health check fails, and when it passes again. A check with several parts, such as the
-//! senders, is followed for each part. The reported state is in the database, so that the nodes of a database send each
-//! message once, and a restart does not repeat it.
+//! Messages when an urgent health check fails, and when it passes again. If a check has several parts, such as the
+//! senders, each part has its own state and messages. The database stores the last reported state: the nodes of a
+//! database together send each message once, and a restart does not repeat it.
 
 mod state;
 

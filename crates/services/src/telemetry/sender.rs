@@ -1,5 +1,5 @@
-//! Sends a request to the collector, and repeats it as the specification of OTLP/HTTP requires: after 429, 502, 503 and
-//! 504 and when there is no connection, with the wait that the collector asks for.
+//! Sends requests to the collector. A request is retried as the OTLP/HTTP specification requires: after a 429, 502, 503
+//! or 504, and after a failed connection. A `Retry-After` header sets the delay.
 
 use super::health::{Health, Signal, State};
 use crate::retry_after::parse_retry_after;

@@ -250,7 +250,7 @@ fn a_form_carries_json_in_its_field_payload() {
         error(kind, b"payload=x"),
         PayloadError::NotJson { .. }
     ));
-    // A form is not JSON where no form is expected.
+    // A form is refused if the source sends JSON only.
     assert!(matches!(
         error(BodyKind::Json, b"payload=1"),
         PayloadError::NotJson { .. }

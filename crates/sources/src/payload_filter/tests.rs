@@ -130,7 +130,7 @@ fn a_star_is_any_item_of_a_list() {
         ("labels.*", json!(null)),
         ("grid.*.*", json!(3)),
         ("grid.1.*", json!(3)),
-        // The key of an object.
+        // `*` is a key of the object here, not a wildcard.
         ("*", json!("star")),
     ] {
         assert!(met(path, "equals", value.clone()), "{path} {value}");

@@ -59,8 +59,8 @@ pub(crate) fn lists() -> &'static Lists {
     *in_use.unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether another profile has the ID of this one, or another mode has the name of its mode. Compares with the vendors'
-/// profiles and with `others`.
+/// Whether the profile's ID, or the name of its auth mode, is in use. Compares with the vendors' profiles, the loaded
+/// profile files and `others`.
 pub fn is_taken(file: ProfileFile, others: &[ProfileFile]) -> bool {
     let id = file.profile.id;
     let in_files = || IN_FILES.iter().chain(others);

@@ -160,7 +160,8 @@ fn the_bytes_are_proposed_where_a_signature_leaves_the_id_out() {
         let is_signed = !keys.is_empty() && keys.iter().all(is_signed);
         assert_eq!(profile.replay.id_is_signed, is_signed, "{profile}");
         assert!(profile.replay.note.ends_with('.'), "{profile}");
-        // With the secret itself, a captor can create other deliveries. The generic profile is used with every mode.
+        // If requests contain the secret itself, an attacker who captures one can send any other delivery, so no guard
+        // helps. The generic profile is left out because it supports every mode.
         let sends_secret = profile.id != generic().id
             && matches!(
                 method,

@@ -186,7 +186,7 @@ async fn after_a_reconnection_the_clock_is_measured_before_it_is_used() {
 
 #[tokio::test]
 async fn after_a_failed_measurement_callers_use_the_wall_clock_without_waiting() {
-    // It has no clock to measure.
+    // SQLite has no clock of a server to measure.
     let database = sqlite();
     let store = database.open().await;
     let manual = Arc::new(ManualClock::at(Timestamp::from_millis(1_000_000)));
@@ -204,7 +204,7 @@ async fn after_a_failed_measurement_callers_use_the_wall_clock_without_waiting()
 
 #[tokio::test]
 async fn after_a_reconnection_the_earlier_measurement_is_not_used() {
-    // It has no clock to measure.
+    // SQLite has no clock of a server to measure.
     let database = sqlite();
     let store = database.open().await;
     let wall = Timestamp::from_millis(1_000_000);

@@ -71,7 +71,7 @@ async fn a_node_that_was_suspended_does_not_keep_a_duty_that_another_node_has_ta
     assert!(first.claim(&one, &its_clock, "one").await.unwrap());
     manual.advance(LEASE);
     assert!(second.claim(&two, &clock, "two").await.unwrap());
-    // Its monotonic clock stood still.
+    // The first node was suspended: its wall clock advanced and its monotonic clock did not.
     suspended.set_wall(clock.now());
     assert!(!first.claim(&one, &its_clock, "one").await.unwrap());
     for store in [one, two] {

@@ -35,7 +35,7 @@ fn new_files_and_directories_get_the_owner_of_the_data_directory() {
     for path in [&data_dir.join("a"), &folder, &path] {
         assert_eq!(owner(path), (NOBODY, NOBODY), "{}", path.display());
     }
-    // Existing directories are not given away.
+    // Existing directories keep their owner.
     let kept = data_dir.join("kept");
     std::fs::create_dir(&kept).unwrap();
     let before = owner(&kept);

@@ -13,7 +13,7 @@ pub(crate) const SAVEPOINT: &str = "SAVEPOINT job";
 /// A statement that waits, and whose result only matters if it is an error.
 #[derive(Debug)]
 pub(super) enum Waiting {
-    /// Its last result is the ID of the transaction.
+    /// Starts the transaction. The last result is the transaction's ID.
     Begin(&'static str),
     /// Sets or releases a savepoint.
     Frame(&'static str),
@@ -82,7 +82,8 @@ impl Waiting {
                 let id = async move { begin(client, sql).await.map(Some) };
                 all.push(Kind::Frame, Box::pin(id)).await;
             }
-            // An error of an earlier job. The caller of this one must not take it for its own.
+            // An earlier job caused this error. `unavailable` keeps the caller of this job from treating the error as a
+            // fault of its own statement.
             (Self::Frame(sql), _) => {
                 let ran = async move {
                     let ran = plain(client, sql).await;

@@ -118,7 +118,7 @@ impl PostgresServer {
 
     async fn prepare_session(&self, client: &Client, role: Role) -> Result<(), HookError> {
         if role == Role::Writer {
-            // Its transactions begin with `READ WRITE`, which would overrule the default of the database.
+            // The writer's transactions begin with `READ WRITE`, which would override the default of the database.
             if self.is_read_only().await? {
                 let refused = "the database is read-only (default_transaction_read_only)";
                 return Err(HookError::message(refused));

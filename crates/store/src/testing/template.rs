@@ -46,7 +46,7 @@ pub(super) async fn postgres(server: &PostgresServer) -> String {
     let rename = format!("ALTER DATABASE {own} RENAME TO {name}");
     for _ in 0..ATTEMPTS {
         let conn = connect(&base).await;
-        // It fails if another process was faster.
+        // The script fails if another process has created the template in the meantime.
         if script(&conn, &rename).await.is_ok() || number(&base, &find).await > 0 {
             return name;
         }

@@ -63,7 +63,7 @@ pub(super) async fn run_jobs(
             break;
         };
         let before = (conn.changed.len(), conn.ended.len());
-        // Those that failed before it have left nothing.
+        // Earlier jobs that failed have been rolled back completely.
         let is_bare = first_is_bare && acknowledgements.is_empty();
         if let Some(acknowledge) = run_job(conn, job, is_bare).await? {
             acknowledgements.push(acknowledge);

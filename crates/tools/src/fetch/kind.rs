@@ -137,7 +137,7 @@ mod tests {
             (b"\x89PNG\r\n\x1a\n\0", Some(Kind::Image)),
             (b"\xff\xd8\xff\xe0", Some(Kind::Image)),
             (b"RIFF\x04\0\0\0WEBP", Some(Kind::Image)),
-            // It is not read, but the error names the format.
+            // A GIF is not read, but the error names the format.
             (b"GIF89a", Some(Kind::Image)),
             (b"PK\x03\x04", Some(Kind::Archive)),
             (b"<html>", None),

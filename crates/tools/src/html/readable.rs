@@ -83,7 +83,7 @@ fn prose(page: &Bounded) -> Option<Article> {
     let config = Config {
         disable_json_ld: true,
         text_mode: TextMode::Raw,
-        // They name the languages of code blocks.
+        // Classes contain the languages of code blocks.
         keep_classes: true,
         ..Config::default()
     };

@@ -5,7 +5,7 @@ use super::handle::Mcp;
 use super::status::McpState;
 use gatehouse_store::StoreError;
 
-/// What the other nodes do with their server.
+/// What the other nodes do with their process or connection of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Elsewhere {
     /// They start it again.

@@ -483,7 +483,7 @@ async fn a_program_whose_output_nobody_takes_is_ended_in_time() {
     let mut stream = programs.stream(job).await.unwrap();
     let pid = place.pid().await;
     let next = programs.run(super::tests::job("/bin/true"));
-    // It waits for the permit as long as the first program's remaining time.
+    // `next` waits for the permit until the first program has used up its time.
     let _ = next.await;
     assert_gone(pid).await;
     let mut kept = 0;

@@ -33,7 +33,7 @@ pub(super) static PROVIDER: SttProvider = SttProvider {
         service: hosted("https://api.mistral.ai/v1"),
         settings: &[MODEL, LANGUAGE, BASE_URL],
     },
-    // Its documentation does not list MPEG-4.
+    // Mistral's documentation does not list MPEG-4.
     accepts: |kind| usual(kind) && !matches!(kind, Kind::M4a),
     max_bytes: 500_000_000,
     takes_hints: true,

@@ -55,7 +55,7 @@ pub(super) static PROVIDER: TtsProvider = TtsProvider {
     max_bytes: usize::MAX,
     streams: true,
     speed: Some(0.25..=4.0),
-    // Its model has one voice, or numbered speakers, and one language.
+    // A Piper model has one language, and one voice or numbered speakers.
     parameters: &[],
     voices: None,
     speak: |resources, call| speak(resources, call).boxed(),

@@ -26,11 +26,11 @@ pub fn is_public(method: &Method, path: &str) -> bool {
     let reads = method == Method::GET || method == Method::HEAD;
     PATHS.contains(&path)
         || PREFIXES.iter().any(|prefix| path.starts_with(prefix))
-        // Its page reloads itself, because the browser sends no cookie with a redirect from another site.
+        // The browser sends no cookie with a redirect from another site, so this page is public and reloads itself.
         || (method == Method::GET && path.starts_with("/auth/callback/"))
         // The unguessable ID is the credential.
         || (reads && path.starts_with("/share/"))
-        // Its token is the credential if `approvals.links` is `bearer`. Otherwise it shows the page.
+        // If `approvals.links` is `bearer`, the link's token is the credential. Otherwise the web UI asks for a login.
         || ((reads || method == Method::POST) && path.starts_with("/approve/"))
         // Each webhook authenticates its senders itself.
         || (method == Method::POST && path.starts_with(INGEST))

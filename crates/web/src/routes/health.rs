@@ -1,5 +1,5 @@
-//! Liveness and readiness, for supervisors and load balancers. Everyone may ask, so a response contains only
-//! fixed words.
+//! Liveness and readiness, for supervisors and load balancers. The routes need no authentication, so a response
+//! contains only fixed words.
 
 use crate::app::App;
 use crate::respond::json;

@@ -46,8 +46,8 @@ impl WebhookInput {
             |name| Ok(find_profile(name)?.id.to_owned()),
         )?;
         let default = stored.webhook.profile().default_auth_mode;
-        // If the auth mode was the old profile's default, switch to the new profile's default. The default of a profile
-        // can change between the two lookups, so the profile must have been changed here.
+        // If the auth mode was the old profile's default, switch to the new profile's default. The request must
+        // name a profile: reloading a profile file between the two lookups can change the default too.
         let switches = self.source_profile.is_said() && !self.auth_mode.is_said();
         if switches && stored.auth.mode == default_before {
             stored.auth.mode = default;

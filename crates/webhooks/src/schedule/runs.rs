@@ -113,7 +113,7 @@ impl Inner {
                     // The check `schedules` reports it, so one warning is enough.
                     Err(RunError::NoRuns(error)) => {
                         if stuck.insert(webhook.clone()) {
-                            // It may have filled the page. The next one is larger.
+                            // Such schedules may have filled this page, so read another one. The next page is larger.
                             started = true;
                             tracing::warn!(%error, %webhook, "a schedule cannot run");
                         }

@@ -1,4 +1,4 @@
-// The webhooks by name, for the list, the filters and the detail.
+// The webhooks with their names, for the list of deliveries, its filters and the page of a delivery.
 import { LIST_LIMIT_MAX } from '../../client/generated/limits';
 import { keys } from '../../client/keys';
 import { rpc } from '../../client/rpc';

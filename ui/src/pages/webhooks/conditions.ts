@@ -77,7 +77,7 @@ export function conditionErrors(typed: readonly ConditionDraft[]): Record<string
     else if (typeof read !== 'number') {
       if (is === 'greater' || is === 'less') errors[field] = m.webhooks_error_condition_number();
     } else if (Math.abs(read) > Number.MAX_SAFE_INTEGER) {
-      // It would be rounded, and the gateway compares whole numbers exactly.
+      // JavaScript rounds larger numbers, but the gateway compares whole numbers exactly.
       errors[field] = m.webhooks_error_condition_large();
     }
   }

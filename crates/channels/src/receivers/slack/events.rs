@@ -145,7 +145,7 @@ pub(super) fn message_of(envelope: &Envelope, me: &str) -> Option<ReceivedMessag
     })
 }
 
-/// The message that an edit made, if its text is another one. Slack also reports previews of links as edits. In
+/// The new message after an edit, if the edit changed its text. Slack also reports previews of links as edits. In
 /// channels, edits have no event that names the bot.
 fn edited_message(edit: Edit, me: &str) -> Option<ReceivedMessage> {
     let message = edit.message;

@@ -124,8 +124,8 @@ pub(super) async fn send(
     verdict(&upload(source, place, form, media).await?)
 }
 
-/// Whether `sendPhoto` accepts a picture (<https://core.telegram.org/bots/api#sendphoto>). It would make a still
-/// picture of an animation.
+/// Whether a picture is sent with `sendPhoto` (<https://core.telegram.org/bots/api#sendphoto>). A GIF is not, because
+/// `sendPhoto` converts an animation to a still picture.
 fn is_photo(media: &Media, pixels: Option<(u64, u64)>) -> bool {
     let has_form = pixels.is_none_or(|(width, height)| {
         width.saturating_add(height) <= MAX_PHOTO_SIDES

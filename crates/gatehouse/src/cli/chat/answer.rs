@@ -7,7 +7,7 @@ use serde_json::Value;
 /// What a turn has produced since it was read last.
 #[derive(Debug, Default)]
 pub struct News {
-    /// Its new messages, in order.
+    /// The turn's new messages, in order.
     pub messages: Vec<Value>,
     /// The turn that runs in the conversation, with the text that is not among the messages yet.
     pub running: Value,

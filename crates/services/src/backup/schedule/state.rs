@@ -79,7 +79,8 @@ impl State {
         let latest = Timestamp::from_millis(now.as_millis().saturating_add(LATE_MS));
         self.started = self.started.filter(|at| *at <= latest);
         self.leased_until = self.leased_until.filter(|at| *at <= latest);
-        // It was in the past nevertheless, and must become old if no other one succeeds.
+        // The last success was in the past even if the clock was wrong. With the current time, it becomes old if no
+        // other backup succeeds.
         self.succeeded = self.succeeded.map(|at| if at > latest { now } else { at });
         let next = next_after(&self.pattern, zone, latest);
         if let (Some(stored), Some(next)) = (self.next, next)

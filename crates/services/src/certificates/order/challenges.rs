@@ -67,7 +67,7 @@ impl Ordering<'_> {
                 Ok::<_, StoreError>(())
             })
         });
-        // They expire in a few minutes.
+        // Challenges that could not be removed expire in a few minutes.
         drop(removed.await);
     }
 }

@@ -156,7 +156,7 @@ fn new_targets_get_what_fails_once_and_the_others_nothing() {
         node.messages(&[fine("queue"), silent(&["a"])], 9 * MINUTE),
         ["slack: The health check queue passes again. fine"]
     );
-    // A target that was removed is a new one when it is added.
+    // A target that is removed and added again gets the message, like a new target.
     node.targets = vec!["inbox", "slack"];
     let messages = node.messages(&[fine("queue"), silent(&["a"])], 10 * MINUTE);
     assert_eq!(

@@ -35,7 +35,7 @@ export const CHECKS: Record<string, Texts> = {
     whole: ['good'],
   },
   auth: { name: m.about_check_name_auth, good: m.about_check_good_auth, bad: m.about_check_bad_auth, whole: ['good'] },
-  // It also passes if no backups are scheduled.
+  // No text for the passed state: the check also passes if no backups are scheduled.
   backup: { name: m.about_check_name_backup },
   backup_drill: {
     name: m.about_check_name_backup_drill,

@@ -30,6 +30,6 @@ it('says what to do for each kind of failure', () => {
   expect(advice(failed({ status: 503 }), hosted)).toContain('later');
   expect(advice(failed({ code: 'TIMEOUT' }), { needs: 'endpoint' })).toContain('address');
   expect(advice(failed({}), { needs: 'model_path' })).toContain('program');
-  // Its message says what to set.
+  // The message of NOT_CONFIGURED already says which setting to change.
   expect(advice(failed({ code: 'NOT_CONFIGURED' }), hosted)).toBeNull();
 });

@@ -65,7 +65,7 @@ fn anything_else_is_not_believed() {
         "mx.example.org; dkim=neutral header.d=example.com",
         "mx.example.org (; dmarc=pass)",
         "mx.example.org; spf=pass smtp.mailfrom=\"a; dmarc=pass\"@evil.example",
-        // The header of a server that does not quote the sender's words.
+        // A server that does not quote a value from the sender lets the sender add a result.
         "mx.example.org; spf=pass smtp.mailfrom=a; dmarc=pass ; x@evil.example; dmarc=fail",
         "mx.example.org; dmarc=pass; dmarc=fail header.from=example.com",
         "mx.example.org; dmarc=pass header.from=example.com x",

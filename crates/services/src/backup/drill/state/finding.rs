@@ -63,13 +63,13 @@ impl State {
         Check::bad(ENCRYPTED, message, ENCRYPTED_HINT)
     }
 
-    /// The result of a backup's last check, if it is the last checked backup, the last one whose content
-    /// was read, or the last unusable one.
+    /// The result of the last check of the backup `name`. `None` unless it is the backup that was checked last, whose
+    /// content was read last, or that was last found unusable.
     pub(in super::super) fn result_of(&self, name: &str) -> Option<CheckedBackup> {
         let of_this = |last: &&Last| last.name == name;
         let last = self.last.as_ref().filter(of_this);
         let tested = self.tested.as_ref().filter(of_this);
-        // A test of the content says more than a later check that the file is unchanged.
+        // A check of the content is stronger evidence than a later check that the file is unchanged.
         let is_less =
             last.is_none_or(|last| last.error.is_none() && last.extent == Extent::Unchanged);
         let found = if is_less { tested.or(last) } else { last };

@@ -267,7 +267,7 @@ fn a_backup_with_its_key_is_due_some_hours_early_and_whatever_was_done_with_othe
         assert!(!state.is_due(days, Access::KeptKey, at(last)), "{last}");
         assert!(state.is_due(days, Access::KeptKey, at(due)), "{due}");
     }
-    // One that failed is repeated with a backup of the next day.
+    // A failed trial restore is repeated with a backup of the next day.
     state.end(with_key(
         "2026-01-04",
         Some("a checksum differs"),
