@@ -92,7 +92,8 @@ fn build_earlier(root: &Path, folder: &Path, commit: &str) -> Result<PathBuf> {
             .arg(&archive)
             .arg("--directory")
             .arg(&tree)
-            // The time of the commit may be older than what another commit's build left.
+            // Use the current time for the files. With the time of the commit, they may be older than the build of
+            // another commit, and cargo would not rebuild.
             .arg("--touch"),
     )?;
     std::fs::remove_file(&archive)?;

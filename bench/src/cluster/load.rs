@@ -126,7 +126,7 @@ async fn deliver(
         };
         match tokio::time::timeout(patience, attempt(address, message)).await {
             Ok(Ok(200 | 202)) => return Ok(refused),
-            // Killed, frozen, still starting, or without the database.
+            // The node was killed, is frozen, is still starting, or has no database.
             Err(_) | Ok(Err(_) | Ok(503)) => {
                 refused += 1;
                 tokio::time::sleep(Duration::from_millis(2)).await;

@@ -55,7 +55,7 @@ pub fn start(cookie: &str, addresses: &Addresses) -> Revoker {
         let mut number = 0;
         while !stopped.is_cancelled() {
             number += 1;
-            // A key that could not be created, or whose sockets could not be opened, is no measurement.
+            // If the key or its sockets could not be created, there is nothing to measure.
             if let Ok(watched) = revoke(&cookie, &addresses, number).await {
                 sockets.extend(watched);
             }

@@ -35,7 +35,7 @@ pub async fn measure(
     }
     let used = gateway.processor_time()?.saturating_sub(before);
     let what = format!("first token of {at_once} turns at once");
-    // Reported only: the processor time of the turns, below, is more than any delay that could be promised.
+    // No goal: the delay depends mostly on the processor time of the turns, which is reported below.
     compared.report(report, &what, Goal::Reported);
     let turns = u32::try_from(at_once * (rounds + 1))?;
     let each = used.as_secs_f64() * 1e3 / f64::from(turns.max(1));

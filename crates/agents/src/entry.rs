@@ -66,7 +66,7 @@ impl Inner {
         );
         ChatMessageRow {
             content: storable(&request.text),
-            // The text of a delivery is not private either.
+            // A delivery does not count as private, with or without files.
             is_private: has_files && !matches!(request.origin, Origin::Webhook { .. }),
             delivery_id: match &request.origin {
                 Origin::Chat | Origin::Api => None,

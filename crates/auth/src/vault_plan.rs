@@ -35,7 +35,7 @@ impl Auth {
             let value = auth.0.store.write(job).await?;
             apply(&auth.0, &value);
             auth.0.announce_changed(changed);
-            // Completes the commit even if it ended the caller's identity.
+            // Concludes the plan even if the change ended the caller's credential.
             let recovery_key = unguarded(auth.0.secrets.conclude(plan)).await;
             Ok(recovery_key.map(|key| key.expose_secret().to_owned()))
         })

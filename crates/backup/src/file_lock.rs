@@ -56,7 +56,7 @@ fn within(
     let spawned = thread.spawn(move || {
         let result = attempt();
         drop(place);
-        // Fails only if the caller's patience ended. The result is then not needed.
+        // Fails only if the caller no longer waits. The result is not needed then.
         drop(answer.send(result));
     });
     spawned.map_err(TryLockError::Error)?;

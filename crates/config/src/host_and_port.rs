@@ -2,8 +2,8 @@
 
 use url::Url;
 
-/// Parses `scheme://host:port` of a scheme that is not one of the web. The host is spelled as in an http URL: only for
-/// these does the parser of URLs recognize IP addresses and change the case.
+/// Parses `scheme://host:port` of a scheme that is not one of the web. The host is normalized as in an HTTP URL,
+/// because the URL parser recognizes IP addresses and changes the case only for the schemes of the web.
 pub(crate) fn host_and_port(text: &str) -> Option<(String, u16)> {
     let url = Url::parse(text).ok()?;
     let is_bare = matches!(url.path(), "" | "/")

@@ -109,8 +109,8 @@ impl Inner {
             WhyAbsent::NeverEntered
         }))
     }
-    /// Whether the provider rejected the key that is in use. A key that was entered since is not the rejected one,
-    /// also if it was entered on another node.
+    /// Whether the provider rejected the key that is in use. A key that was entered since then, on any node, does
+    /// not count as rejected.
     pub(crate) async fn is_key_rejected(&self, endpoint: &Endpoint<'_>) -> bool {
         if !self.rejected_keys.has(endpoint) {
             return false;

@@ -1,5 +1,5 @@
 //! TLS of the connections of this crate, which share the certificate authorities of this system. Connections to
-//! PostgreSQL are not among them.
+//! PostgreSQL are not made by this crate.
 
 use crate::OutboundError;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};

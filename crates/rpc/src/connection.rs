@@ -178,7 +178,7 @@ impl Connection {
                 self.close(&mut out, ErrorCode::RateLimited.close_code(), "too slow");
             }
             Input::Tick => self.tick(&mut out),
-            // The check above already handles this.
+            // `credential_ended` has been checked above.
             Input::CredentialChanged => {}
             Input::CallFinished(finished) => self.finished(finished, &mut out),
             // 1012 is "service restart" in the IANA registry of close codes; clients reconnect.

@@ -163,8 +163,7 @@ impl Secrets {
             }
         };
         if let Err(error) = self.0.to_the_end(work).await {
-            // The change is committed: the recovery key below is valid, and an unlock does the
-            // rest.
+            // The change is committed, so return the new recovery key anyway. The next unlock loads the change.
             let error: &dyn std::error::Error = &error;
             tracing::error!(error, "the committed vault change was not loaded");
         }

@@ -204,7 +204,7 @@ impl Secrets {
             let job = Arc::clone(&inner);
             let write = inner.store.write(move |conn| {
                 Box::pin(async move {
-                    // A row that could not be moved into the files must not bring the key back.
+                    // Delete the row too. A row that could not be moved into the files would restore the removed key.
                     if is_removed {
                         conn.delete_provider_key(&id).await?;
                     } else {

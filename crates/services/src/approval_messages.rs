@@ -145,7 +145,7 @@ impl Services {
         let Some(token) = self.agents.approval_token(&asked.id) else {
             return;
         };
-        // By the clock that the expiry is compared with.
+        // The shared clock, because the expiry is also compared with it.
         let at = self.store.shared_now(&self.clock).await;
         let resolved = self.config.resolved();
         let links = resolved.settings.approvals.links;

@@ -171,7 +171,7 @@ impl From<StoreError> for Problem {
                 ErrorCode::InvalidParams,
                 "A text contains a NUL character, which the database cannot store. Nothing was changed.",
             )
-            // The database does not report which text it is.
+            // The database does not report which field contains the character.
             .with("field", "")
             .with("reason", "contains a NUL character"),
             StoreError::Duplicate(_) => Self::new(ErrorCode::Conflict, "It already exists."),

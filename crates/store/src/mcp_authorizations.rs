@@ -89,7 +89,7 @@ impl Conn {
     }
 
     /// Records why tokens could not be refreshed, or that they work again. The tokens and the version stay. Returns
-    /// `false` if the stored version is another one.
+    /// `false` if the stored version is a different one.
     pub async fn update_mcp_authorization_error(
         &mut self,
         (server, version): (&str, i64),
@@ -108,7 +108,7 @@ impl Conn {
     }
 
     /// Claims the refresh of the tokens of this version. Returns `false` while another claim is valid, and if the
-    /// stored version is another one.
+    /// stored version is a different one.
     pub async fn claim_mcp_authorization(
         &mut self,
         (server, version): (&str, i64),

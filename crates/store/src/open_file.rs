@@ -26,8 +26,8 @@ pub(crate) struct OpenFile {
 }
 
 impl OpenFile {
-    /// Returns the files that the readers have opened under these paths. `None` if there is no database, as for one in
-    /// memory.
+    /// Returns the files that the readers have opened under these paths. `None` if there is no file, as for a
+    /// database in memory.
     pub(crate) fn at(path: &Path, log: PathBuf) -> Option<Self> {
         Some(Self {
             path: path.to_path_buf(),

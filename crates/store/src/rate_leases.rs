@@ -200,7 +200,7 @@ impl<K: RateKey> RateLeases<K> {
         let lease = write.await?;
         let now_ms = self.clock.monotonic_ms();
         let wait_ms = wait_ms((time, lease.next_at), now_ms.saturating_sub(began_ms));
-        // A query that took long must not make the permits last longer: the database counts them from its time.
+        // The permits count from the start of the query, so a slow query does not extend their validity.
         let at = Moment {
             monotonic_ms: began_ms,
             time,

@@ -1,5 +1,5 @@
 //! The vault record, which contains the wrapped data key. Functions that derive a key take about a tenth of a second or
-//! more. Does not store it.
+//! more. The caller stores the record.
 
 mod keys;
 

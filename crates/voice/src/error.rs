@@ -1,7 +1,7 @@
 //! Errors of speech and transcription, and their public form. Only the status of a vendor's response is kept, because
-//! the rest may repeat the text or the key. A test of a provider, whose text is ours, also keeps the sentence of a
-//! refusal. That sentence, and the messages of a Wyoming program, which has no key, reach the caller but are not
-//! logged.
+//! the rest may repeat the text or the key. There are two exceptions, which reach the caller but are not logged: the
+//! sentence of a refused test of a provider, because the gateway chose the tested text, and the messages of a Wyoming
+//! program, which has no key.
 
 mod problem;
 

@@ -1,4 +1,5 @@
-// Icons that are drawn once and then copied. The component of an icon takes longer than the rest of a row of a list.
+// Icons that are drawn once and then copied. In a list, the component of an icon takes longer to render than the rest
+// of its row.
 import { mount } from 'svelte';
 import type { Attachment } from 'svelte/attachments';
 import type { LucideIcon } from './icon';

@@ -60,7 +60,7 @@ fn undocumented(path: &str, text: &str) -> Vec<String> {
         } else if line.starts_with("#[cfg(test)]") {
             is_test = true;
         } else if !line.starts_with(['#', ' ', ')', '/']) {
-            // Neither an attribute, whose lines may be indented, nor a comment: the next item is another one.
+            // A line that is neither an attribute (whose lines may be indented) nor a comment starts another item.
             (is_documented, is_test) = (false, false);
         }
     }

@@ -74,7 +74,7 @@ impl<W: Write> Encryptor<W> {
 
 impl<W: Write> Write for Encryptor<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // A full buffer is kept until more follows, because the last chunk has a mark.
+        // Write a full buffer only when more bytes follow: the last chunk is marked, and the end is not known before.
         if self.buffer.len() == CHUNK && !bytes.is_empty() {
             self.write_chunk(false)?;
         }

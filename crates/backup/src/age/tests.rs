@@ -82,7 +82,7 @@ fn each_of_several_recipients_can_decrypt_and_nobody_else() {
     }
     let other = Identity::parse(&pair(3).1).unwrap();
     assert!(matches!(read(&file, &other), Err(AgeError::WrongKey)));
-    // The header covers the stanzas of all.
+    // The MAC of the header covers the stanzas of all recipients.
     let place = file.len() / 4;
     let mut changed = file;
     changed[place] ^= 1;
@@ -122,7 +122,7 @@ fn the_key_of_a_file_opens_this_file_whatever_its_recipients_are_and_no_other() 
         assert_eq!(read(&file, &Identity::FileKey(kept)).unwrap(), b"text");
         let other = Identity::FileKey(file_key(3));
         assert!(matches!(read(&file, &other), Err(AgeError::Header)));
-        // With the right key, a changed header or content is noticed.
+        // Even with the right key, a file with a changed byte is refused.
         for place in 0..file.len() {
             let mut changed = file.clone();
             changed[place] ^= 1;

@@ -118,8 +118,8 @@ impl Server {
     }
 }
 
-/// The URL with the first name of the certificate. Its port is 443, where the certificate authority verifies the name,
-/// whatever port that is forwarded to.
+/// The URL with the first name of the certificate. Its port is 443, because the certificate authority verifies the name
+/// on that port. The server may listen on another port, to which port 443 is forwarded.
 fn certified_url(reader: &Reader<'_>) -> Result<Option<Url>, InvalidSetting> {
     let domains: Vec<String> = reader.list(DOMAINS)?;
     let first = domains.first();

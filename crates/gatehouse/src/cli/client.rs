@@ -53,8 +53,8 @@ impl Client {
         })
     }
 
-    /// Like [`Self::anonymous`], accepting any certificate of this machine's own server. For requests that neither
-    /// send nor receive a secret, because its certificate may not have been issued yet.
+    /// Like [`Self::anonymous`], but accepts any certificate of this machine's own server, whose certificate may not
+    /// have been issued yet. Only for requests that neither send nor receive a secret.
     pub fn unverified(globals: &Globals, layers: &Layers) -> Result<Self> {
         let url = globals.server_url(layers)?;
         let is_own = globals.given_url(layers)?.is_none();

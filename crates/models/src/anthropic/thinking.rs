@@ -12,8 +12,8 @@ use serde_json::{Map, Value, json};
 /// The smallest budget that the vendor accepts.
 const MIN_BUDGET: u32 = 1024;
 
-/// Models that think within a budget, by name prefix. Newer ones decide themselves how much to think, guided by
-/// an effort.
+/// Models that think within a budget, by name prefix. Newer models take an effort instead, and decide how much
+/// to think.
 const WITH_BUDGET: &[&str] = &[
     "claude-3",
     "claude-haiku-4-5",

@@ -112,7 +112,7 @@ pub(super) fn merge_alternatives(root: &mut Map<String, Value>) {
             }
         }
     }
-    // Conditions on the whole object; some families refuse them.
+    // These are conditions on the whole object, which some model families refuse.
     for name in ["if", "then", "else", "not", "enum", "const"] {
         root.remove(name);
     }

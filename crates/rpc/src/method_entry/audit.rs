@@ -17,8 +17,8 @@ pub enum Audit {
         params: &'static [&'static str],
         /// Members of the result that identify the subject.
         result: &'static [&'static str],
-        /// Whether the call changes something outside the database. The audit row is then stored before the call, as
-        /// an intent.
+        /// Whether the change is made outside the transactions that write the audit row, such as a message to a
+        /// channel. An intent is then stored before the call.
         outside: bool,
     },
 }

@@ -19,8 +19,8 @@ impl Secrets {
                 Err(_) if inner.dek().is_some() => {}
                 Err(error) => return Err(error),
             }
-            // A caller whose credential has ended may not seal. Do not keep the key because the database is
-            // unavailable.
+            // A caller whose credential has ended may not seal. If the database is unavailable, seal anyway: the key
+            // must not stay in memory.
             if let Err(error) = inner.store.check_guard().await
                 && !error.is_unavailable()
             {

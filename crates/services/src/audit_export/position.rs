@@ -94,7 +94,7 @@ pub(super) async fn claim(
 }
 
 /// Stores that rows up to `seq` were written, and ends the claim. Returns `false`, and changes nothing, if another node
-/// took over the claim. An earlier call may have done it although it failed.
+/// took over the claim. Returns `true` if an earlier call stored the position, even if that call returned an error.
 pub(super) async fn advance(
     store: &Store,
     target: Target,

@@ -52,8 +52,9 @@ async fn space(path: PathBuf) -> Option<Space> {
     read.ok()?.ok()?.ok()
 }
 
-/// Checks the file systems of the data directory, of the SQLite file and of `backups`, newest first. Reports the first
-/// that is nearly full. What cannot be read is reported only for the data directory: other checks report the rest.
+/// Checks the free space of the data directory, the SQLite file and the newest of `backups`, which are sorted newest
+/// first. Reports the first that is nearly full. Fails if the data directory cannot be read. Other checks report a
+/// database or backup that cannot be read.
 pub(super) async fn disk(services: &Services, backups: Option<&[Entry]>) -> Check {
     let data_dir = services.config.layers().data_dir();
     let Some(data) = space(data_dir.to_path_buf()).await else {

@@ -101,7 +101,8 @@ impl Receiver {
             Err(ReceiveError::Stopped { why }) => {
                 tracing::warn!(account = self.account.id, why, "receiving has stopped");
                 self.state = ReceiverState::default();
-                // A proxy or the vendor may have answered by mistake. A change of the account does not wait.
+                // Try again later, because the response may be an error of a proxy or the vendor. A change of the
+                // account does not wait for this.
                 self.pause(why, STOPPED).await;
                 Ok(())
             }

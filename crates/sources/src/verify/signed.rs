@@ -163,8 +163,8 @@ fn body_hash(url: &str) -> Option<String> {
         .and_then(|(_, hash)| String::from_utf8(hash.to_vec()).ok())
 }
 
-/// The URL as is, with its default port, and without it. Twilio signs either form, and others can be set up with
-/// either.
+/// The URL as it is, with its default port, and without a port. Twilio signs either form, and other senders can be
+/// configured with either.
 fn spellings(url: &str) -> Vec<Cow<'_, str>> {
     let mut all = vec![Cow::Borrowed(url)];
     let parsed = Url::parse(url).ok();

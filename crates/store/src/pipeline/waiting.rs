@@ -82,8 +82,8 @@ impl Waiting {
                 let id = async move { begin(client, sql).await.map(Some) };
                 all.push(Kind::Frame, Box::pin(id)).await;
             }
-            // An earlier job caused this error. `unavailable` keeps the caller of this job from treating the error as a
-            // fault of its own statement.
+            // A savepoint can fail only because of an earlier job. `unavailable` keeps the caller of this job from
+            // treating that error as one of its own statements.
             (Self::Frame(sql), _) => {
                 let ran = async move {
                     let ran = plain(client, sql).await;

@@ -32,8 +32,8 @@ impl Mcp {
             .await
     }
 
-    /// Completes an authorization and starts the server again. If the authorization server refused it, the page shows
-    /// why. An error is not shown there.
+    /// Completes an authorization and restarts the server. Returns `Ok` if the exchange failed and no earlier
+    /// authorization exists: the failure is stored, and the web UI shows it. An error returned here is not stored.
     pub async fn finish_authorization(
         &self,
         actor: &Actor,

@@ -55,7 +55,7 @@ impl Script {
                 }
                 self.is_complete = true;
             }
-            // The passage is spoken already.
+            // The passage has already been spoken.
             (Step::Text(_) | Step::Persona(_) | Step::Close, None) => {}
         }
     }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 pub(super) struct ClockWatch {
     now: Timestamp,
     monotonic_ms: u64,
-    /// Whether the schedules have to be corrected. At first they have to be: the clock may have been set back while no
+    /// Whether the schedules must be corrected. Initially `true`, because the clock may have been set back while no
     /// process ran.
     was_set_back: bool,
 }

@@ -80,7 +80,8 @@ impl Inner {
         if self.gate_of(&account.id) == Gate::Closed {
             return None;
         }
-        // The worker does this only if it has a free slot. The channel may have been changed or tested since.
+        // The channel may have been changed or tested since the last read. The worker reads the accounts only if it has
+        // a free slot.
         self.follow_accounts().await.ok()?;
         match self.gate_of(&account.id) {
             Gate::Closed => None,

@@ -69,7 +69,7 @@ test('editing a message puts the unsent one aside', () => {
   conversation.edit('turn_2', 'Another old question', []);
   conversation.draft = 'A better question';
   expect([conversation.editing, conversation.files]).toEqual(['turn_2', []]);
-  // After a reload nothing is edited, so that the text of the edit must not be sent as a new message.
+  // A reload ends the edit. Its text must not become the draft, which would be sent as a new message.
   expect(new Conversation('ses_1').draft).toBe('Not sent yet');
 
   expect(conversation.endEdit()).toBe('turn_2');

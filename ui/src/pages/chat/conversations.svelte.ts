@@ -93,7 +93,7 @@ class Conversations {
       this.working.delete(session);
       if (this.#visible?.id !== session) this.unread.add(session);
     } else if (heard.event === 'chat.audio') {
-      // Speech continues after the work.
+      // Audio can arrive after the turn has ended, so it does not mean that the session is working.
       return;
     } else if (heard.event !== 'chat.message' || heard.params.role === 'user') {
       this.working.add(session);

@@ -1,4 +1,4 @@
-// The query for the payload of a webhook's latest delivery that has one, a sample for its form.
+// The query for the payload of the webhook's latest delivery with a payload. The webhook's form shows it as a sample.
 import { keys } from '../../client/keys';
 import { rpc } from '../../client/rpc';
 import { findDelivery } from '../deliveries/search';
@@ -15,6 +15,6 @@ export const latestPayload = (id: string | undefined) => ({
     const stored = await rpc('webhooks.delivery.payload', { id: found.id });
     return 'payload' in stored ? { id: found.id, payload: stored.payload } : null;
   },
-  // If it is missing or unreadable, the sender's sample is used.
+  // If the payload is missing or unreadable, the caller uses the sample of the sender's profile.
   retry: false,
 });

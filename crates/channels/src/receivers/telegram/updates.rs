@@ -13,7 +13,7 @@ use serde_json::Value;
 /// The answer to an edit if the earlier text is not remembered: since a restart, or because of newer messages.
 const UNKNOWN_EDIT: &str = "It is not known whether this edit changed the text, because the earlier text is no longer \
                             in memory. Send the new text as a message.";
-/// The answer to a video, a video message and an audio file, also if it has a caption.
+/// The answer to a video, a video message and an audio file, with or without a caption.
 const UNREAD: &str = "Videos and audio files cannot be received here. Only text, voice messages, pictures and \
                       documents can.";
 

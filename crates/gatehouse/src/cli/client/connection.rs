@@ -38,7 +38,7 @@ pub(super) fn http_client(
     if is_loopback(url) {
         builder = builder.no_proxy();
     }
-    // The name of this server's own certificate, wherever it points.
+    // The URL has the name of this server's certificate. Connect to this machine, wherever DNS points the name.
     if globals.given_url(layers)?.is_none()
         && let Some(name) = url.domain()
     {

@@ -19,7 +19,7 @@ pub(super) fn written_secrets(headers: &BTreeMap<String, String>) -> Redactor {
     by_name(&named.collect::<Vec<_>>())
 }
 
-/// The secret parts of a header, also if they are short.
+/// The secret parts of a header, including short ones.
 fn secrets_of(name: &str, value: &str) -> Vec<String> {
     let name = name.to_ascii_lowercase();
     if !SECRET_NAMES.iter().any(|part| name.contains(part)) {

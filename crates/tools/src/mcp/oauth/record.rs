@@ -128,7 +128,7 @@ impl OAuth {
         }
     }
 
-    /// Saves the record as the next version. Returns `false` if the stored version is another one.
+    /// Saves the record as the next version. Returns `false` if the stored version has changed.
     pub(super) async fn save(&self, record: &Record, ends_claim: bool) -> Result<bool, OAuthError> {
         self.save_with(record, ends_claim, None).await
     }

@@ -164,8 +164,8 @@ fn samples(wav: &[u8], rate: u32) -> Option<Bytes> {
     (stream.rate() == Some(rate)).then(|| pcm_of_samples(&samples).into())
 }
 
-/// The sentences of a text of one line per paragraph, each with a line break. A piece without letters and digits
-/// is part of the sentence before it, because the successor fails on a line without speech.
+/// Splits a text with one paragraph per line into sentences, each with a line break. A piece without letters and
+/// digits becomes part of the sentence before it, because Piper's successor fails on a line without speech.
 pub(super) fn sentences(text: &str) -> Arc<[String]> {
     let mut sentences: Vec<String> = Vec::new();
     for paragraph in text.lines() {

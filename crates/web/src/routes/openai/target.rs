@@ -99,7 +99,7 @@ fn one_off(agent: &str, request: ChatRequest, actor: Actor) -> Result<OneOffRequ
             text, tool_calls, ..
         } if tool_calls.is_empty() => Ok(EarlierMessage::Assistant(text)),
         ChatMessage::Assistant { .. } | ChatMessage::Tool { .. } => {
-            let reason = "an agent accepts no calls of tools and no answers to them";
+            let reason = "an agent accepts no tool calls and no tool results";
             Err(Problem::invalid_params("messages", reason))
         }
     });

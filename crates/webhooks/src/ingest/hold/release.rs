@@ -34,7 +34,7 @@ impl Webhooks {
             let read = self.0.store.read(move |conn| {
                 Box::pin(async move {
                     let first = conn.find_next_held_delivery(after.as_ref()).await?;
-                    // After a restore, the owner decides.
+                    // After a restore, these deliveries wait until the owner releases them.
                     if first.is_some() && conn.holds_sealed_deliveries().await? {
                         return Ok(None);
                     }

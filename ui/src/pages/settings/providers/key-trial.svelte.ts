@@ -21,7 +21,7 @@ export class KeyTrial {
     try {
       await rpc('providers.test', { id, key });
     } catch (error) {
-      // Other errors are not about this key, or the gateway would not store it either.
+      // Any other error is not caused by the key, or also prevents storing it.
       if (!isFailure(error, 'PROVIDER_FAILED', 'TIMEOUT')) throw error;
       if (isShown()) this.#failed = key;
       error.message = `${error.message} ${m.providers_key_unsaved()}`;

@@ -43,7 +43,7 @@ fn is_field(path: &str) -> bool {
             .any(|it| it.is_control() || matches!(it, '{' | '}' | '"'))
 }
 
-/// Whether a field of the payload contains a credential, also if its name is in camelCase.
+/// Whether a field of the payload contains a credential, by its name, which can be in camelCase.
 pub(super) fn names_secret(path: &str) -> bool {
     let lower = path.to_ascii_lowercase();
     let is_in_path = |word: &&str| lower.contains(*word);

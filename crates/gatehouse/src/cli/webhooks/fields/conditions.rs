@@ -14,8 +14,8 @@ const COMPARISONS: [&str; 7] = [
     "less",
 ];
 
-/// A condition of a payload filter; with `or ` before it, an alternative. A value that is not JSON is a text, and so is
-/// a list or an object. The gateway checks the condition.
+/// Reads a condition of a payload filter. A condition that begins with `or ` is an alternative. A value that is not
+/// JSON, a list and an object are read as text. The gateway checks the condition.
 pub(super) fn condition_of(text: &str) -> Value {
     // Before a comparison, `or` is the name of a field.
     let is_path = |rest: &&str| {
