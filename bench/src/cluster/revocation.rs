@@ -126,7 +126,7 @@ async fn call(address: SocketAddr, request: Vec<u8>) -> Result<(u16, Vec<u8>)> {
     timeout(ATTEMPT, exchange).await?
 }
 
-/// Waits until the socket is closed, also by the end of its node.
+/// Waits until the socket is closed, by its node or because its node ended.
 async fn watch(mut socket: WebSocketStream<TcpStream>, revoked: Instant) -> Ended {
     let closed = timeout(PATIENCE, async {
         while let Some(Ok(message)) = socket.next().await {

@@ -31,7 +31,7 @@ pub struct Logging {
 }
 
 impl Logging {
-    /// Starts logging, also of panics. Call it once per process.
+    /// Starts the log, which includes panics. Call it once per process.
     ///
     /// # Errors
     /// If the thread that writes cannot be started, or on a second call.

@@ -20,8 +20,8 @@ use tokio::sync::watch;
 pub struct Secrets(pub(crate) Arc<Inner>, Option<RequestStart>);
 
 impl Secrets {
-    /// Reads the vault record and determines the status; never unsealed. Logs an error if the
-    /// record is damaged, weakened or missing, and opens sealed.
+    /// Reads the vault record and determines the status, which is never `Unsealed`. Logs an error if
+    /// the record is damaged, weakened or missing. The status is `Sealed` then.
     pub async fn open(
         store: Store,
         kdf: KdfQueue,

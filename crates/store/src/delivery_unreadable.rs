@@ -1,6 +1,6 @@
-//! Deliveries whose rows cannot be read. One that is claimed fails if it is damaged, and is put off if it may be from a
-//! newer version; otherwise each claim of its line would fail. One that is listed has only a few values; otherwise the
-//! whole page would fail.
+//! Deliveries whose rows cannot be read. When a claim finds such a row, a damaged delivery fails, and one that may be
+//! from a newer version is put off. Otherwise, each claim of the delivery's line would fail. A list shows such a
+//! delivery with only a few values. Otherwise, the whole page would fail.
 
 use crate::sql::{Column, FromRow, Row, columns, query};
 use crate::{Conn, DeliveryRow, StoreError};

@@ -54,7 +54,8 @@ impl Conn {
         self.list(query.bind(account_id)).await
     }
 
-    /// Returns the conversation of a person's newest stored message that nobody else reads, also of an answered one.
+    /// Returns the conversation of a person's newest stored message that nobody else reads. The message may already be
+    /// answered.
     pub async fn find_direct_chat_of(
         &mut self,
         account_id: &str,

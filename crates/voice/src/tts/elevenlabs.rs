@@ -4,7 +4,7 @@
 //! - <https://elevenlabs.io/docs/api-reference/text-to-speech/stream>: the path, `xi-api-key`,
 //!   `output_format` in the query; `text`, `model_id` and `voice_settings` in the body. The example uses the
 //!   voice and the model that are the defaults here: both are available to every account.
-//! - The same page's list of output formats, also in the vendor's client (`elevenlabs-python`,
+//! - The same page's list of output formats, which is also in the vendor's client (`elevenlabs-python`,
 //!   `text_to_speech_stream_request_output_format.py`): `mp3_44100_128` and `pcm_24000` are available on
 //!   every plan; MP3 at 192 kbit/s and PCM at 44.1 kHz are not. The page does not name the container of
 //!   `opus_48000_*`. Users who forward it as voice notes find Ogg. The bytes are therefore checked before

@@ -80,8 +80,8 @@ impl Inner {
         if self.gate_of(&account.id) == Gate::Closed {
             return None;
         }
-        // The channel may have been changed or tested since the last read. The worker reads the accounts only if it has
-        // a free slot.
+        // Read the accounts now, because the channel may have been changed or tested since the worker last read them.
+        // The worker reads them only if it has a free slot.
         self.follow_accounts().await.ok()?;
         match self.gate_of(&account.id) {
             Gate::Closed => None,

@@ -57,7 +57,7 @@ pub(crate) struct Slots {
     freed: Notify,
 }
 
-/// The slot of a run. Dropping it, also in a panic, frees the slot.
+/// The slot of a run. Dropping it frees the slot, even during a panic.
 #[derive(Debug)]
 pub(crate) struct Slot {
     slots: Arc<Slots>,

@@ -23,8 +23,8 @@ pub(super) struct State {
     last: Option<Last>,
     /// When the running backup began.
     started: Option<Timestamp>,
-    /// The time until which the running backup counts as running. Its node extends it. Earlier versions do not store
-    /// it; their backups count as running for [`LATE_MS`] from the start.
+    /// The time until which the running backup counts as running. The node that makes the backup extends the time.
+    /// Earlier versions do not store it; their backups count as running for [`LATE_MS`] from the start.
     #[serde(default)]
     leased_until: Option<Timestamp>,
     /// When the last backup that succeeded began. Earlier versions do not store it; [`read`] takes it from `last`.
