@@ -58,7 +58,7 @@ impl Mcp {
         let is_revoked = oauth.disconnect(actor, name, &url).await?;
         self.start_again(name);
         if let Err(error) = self.request_elsewhere(Elsewhere::Restart, name).await {
-            tracing::warn!(server = name, %error, "the restart of an MCP server could not be requested on other nodes");
+            tracing::warn!(server = name, %error, "cannot request the restart on other nodes");
         }
         Ok(is_revoked)
     }
