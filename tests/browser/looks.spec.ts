@@ -121,6 +121,7 @@ test('an open menu stays at its button while the page scrolls, and closes with t
   for (const key of names) await home.rpc('env.set', { key, value: 'x' });
   await page.setViewportSize({ width: 1024, height: 500 });
   await page.goto('/vault/environment');
+  await isLive(page);
   const button = page.getByRole('button', { name: 'Actions for VARIABLE_13' });
   await button.evaluate((one) => one.scrollIntoView({ block: 'center' }));
   await button.click();

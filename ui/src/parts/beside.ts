@@ -40,6 +40,8 @@ export function beside(button: () => HTMLElement, edge: 'left' | 'right'): Attac
       addEventListener('resize', follow, { signal });
       const sizes = new ResizeObserver(place);
       sizes.observe(popover);
+      // What loads above the button moves it without a scroll.
+      sizes.observe(document.body);
       signal.addEventListener('abort', () => sizes.disconnect());
       place();
     }
