@@ -371,6 +371,8 @@ test('the warning about a short secret of the sender stays after it is saved', a
   await page.getByRole('button', { name: /^Stripe/ }).click();
   await page.getByLabel('Forward it').check();
   await page.getByRole('button', { name: 'Create webhook' }).click();
+  // The form that creates it has the same field.
+  await expect(page.getByRole('heading', { name: /^Waiting for/ })).toBeVisible();
   await page.getByRole('textbox', { name: 'Signing secret from Stripe' }).fill('whsec_short');
   await page.getByRole('button', { name: 'Save secret' }).click();
   await expect(page.getByRole('heading', { name: /^Waiting for/ })).toHaveCount(0);
