@@ -126,11 +126,8 @@ impl Auth {
             Arc::clone(&session),
             Arc::clone(&plan),
         );
-        let recorded = Recorded::new(
-            kinds::SETUP_COMPLETED,
-            actor.clone(),
-            &[Changed::PASSWORD, Changed::SESSIONS],
-        );
+        let changed = &[Changed::PASSWORD];
+        let recorded = Recorded::new(kinds::SETUP_COMPLETED, actor.clone(), changed);
         let reverted = Reverted::default();
         let in_job_reverted = reverted.clone();
         let job = transaction(move |conn| {

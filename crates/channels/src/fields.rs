@@ -52,14 +52,13 @@ impl FieldKind {
     }
 }
 
-/// Who must give a field's value.
+/// Whether a field needs a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Need {
-    /// Nobody.
     Optional,
-    /// The account, or else each message.
+    /// If the account has no value, each message must have one.
     PerMessage,
-    /// The account.
+    /// The account must have a value.
     Required,
 }
 

@@ -131,10 +131,10 @@ impl Pipeline {
         self.is_silent || silence.is_some_and(|silence| silence.concerns(self.answered))
     }
 
-    /// Whether this connection should be replaced before use, see [`ServerSilence`].
+    /// Whether another connection makes it likely that this one is silent, see [`ServerSilence`].
     pub(crate) fn is_suspected(&self) -> bool {
         let silence = self.silence.as_ref();
-        self.is_silent || silence.is_some_and(|silence| silence.is_suspected(self.answered))
+        silence.is_some_and(|silence| silence.is_suspected(self.answered))
     }
 
     /// Whether a transaction was started here.

@@ -1,6 +1,7 @@
 //! Connections to a server that may be silent. If one connection is silent, the network may have dropped all of them.
-//! Connections that have not answered since are replaced before use. A statement that has waited for seconds is a reason
-//! to suspect silence, but the server may just be slow: then only connections that were idle meanwhile are replaced.
+//! Connections that have not answered since are replaced before use. If a statement has waited for seconds, silence is
+//! suspected, but the server may only be slow. Therefore, only connections that have received nothing since that
+//! statement was sent are replaced.
 
 use deadpool_postgres::StatementCache;
 use std::fmt;
@@ -8,8 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 /// A connection is suspected to be silent after this time without a response. Few statements take so long. A write that
-/// begins less than this time after a silent one may wait on another silent connection. Both waits together end within
-/// 15 seconds, because a response is awaited for 12 seconds.
+/// begins earlier than that may also wait for a silent connection. Each waits 12 seconds, so both end within 15 seconds.
 const SUSPECTED: Duration = Duration::from_secs(2);
 
 /// Shared by the connections to a server. The cache of a connection's statements identifies the connection.

@@ -109,7 +109,7 @@ impl Outline {
     pub(super) fn code(&mut self) -> Code {
         let length = self.text.len();
         if self.removed != Removed::None {
-            // Stands for the rest of the line.
+            // The line continues after the marker, so it is not empty.
             self.text.push('x');
         }
         let code = Code::find(&self.text, length);
