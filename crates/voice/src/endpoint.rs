@@ -189,16 +189,13 @@ impl Inner {
             return Ok(Some(key));
         }
         if configured.about.borrows() && !configured.moved {
-            let openai = &state.settings.openai;
-            if let Some(key) = &openai.api_key {
-                return Ok(Some((key.clone(), None)));
-            }
-            // A key from the vault is bound to the address that it was stored for. The other keys are
-            // configured by the owner together with this address.
+            // The order of the model provider, so that both use the same key. A key from the vault is bound to the
+            // address that it was stored for. The other keys are configured by the owner together with this address.
             if let Some(key) = kept("openai", "openai").await? {
                 return Ok(Some(key));
             }
-            if let Some(key) = &openai.environment {
+            let openai = &state.settings.openai;
+            if let Some(key) = openai.api_key.as_ref().or(openai.environment.as_ref()) {
                 return Ok(Some((key.clone(), None)));
             }
         }

@@ -36,7 +36,9 @@ pub(super) fn other_kind_of_head(head: &[u8], wanted: Kind) -> Option<Kind> {
 }
 
 /// Reads the first bytes, and returns them together with the whole body.
-pub(super) async fn peek(mut body: Body) -> Result<(Bytes, Body), VoiceError> {
+pub(super) async fn peek(body: Body) -> Result<(Bytes, Body), VoiceError> {
+    // The end of a body that is shorter than the head is reached here, and again by the reader of the returned body.
+    let mut body = body.fuse();
     let mut head = BytesMut::new();
     while head.len() < HEAD_BYTES
         && let Some(piece) = body.next().await
@@ -107,6 +109,20 @@ mod tests {
         let samples = encode(&sound, Format::Pcm).unwrap();
         for wanted in formats {
             assert_eq!(other_kind(&samples, wanted.kind()), None);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_body_can_be_shorter_than_the_head() {
+        for length in [0, 1, HEAD_BYTES - 1, HEAD_BYTES, HEAD_BYTES + 1] {
+            let audio = Bytes::from(vec![7_u8; length]);
+            // Panics if it is polled after its end.
+            let body = stream::unfold(Some(audio.clone()), |audio| async move {
+                audio.map(|audio| (Ok(audio), None))
+            });
+            let (head, body) = peek(body.boxed()).await.unwrap();
+            assert_eq!(head, audio);
+            assert_eq!(read(body).await.unwrap(), audio);
         }
     }
 

@@ -84,7 +84,7 @@ fn query(call: &SttCall) -> Vec<(&'static str, String)> {
         ("utterances", true.to_string()),
     ];
     match call.language.as_deref().map(str::trim) {
-        Some(language) if !language.is_empty() => query.push(("language", language.to_owned())),
+        Some(said) if !said.is_empty() => query.push(("language", language::tag(said))),
         _ => query.push(("detect_language", true.to_string())),
     }
     let terms = hint::terms(call.prompt.as_deref());

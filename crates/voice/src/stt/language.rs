@@ -172,6 +172,33 @@ pub(super) fn wanted(language: Option<&str>) -> Option<String> {
     Some(code.unwrap_or_else(|| language.to_owned()))
 }
 
+/// The language to request from a vendor that accepts BCP 47, in the case of RFC 5646, section 2.1.1: `en-US` of
+/// `EN-us`. A name becomes its code. Anything else is passed through for the vendor to judge.
+pub(super) fn tag(said: &str) -> String {
+    let lower = said.trim().to_ascii_lowercase();
+    if let Some(code) = named(NAMES, &lower) {
+        return code;
+    }
+    let mut subtags = lower.split(['-', '_']);
+    let mut tag = subtags.next().unwrap_or_default().to_owned();
+    for subtag in subtags {
+        tag.push('-');
+        match subtag.len() {
+            2 => tag.push_str(&subtag.to_ascii_uppercase()),
+            4 => tag.push_str(&titled(subtag)),
+            _ => tag.push_str(subtag),
+        }
+    }
+    tag
+}
+
+/// The subtag with an uppercase first letter: `Hant`.
+fn titled(subtag: &str) -> String {
+    let mut letters = subtag.chars();
+    let first = letters.next().map(|letter| letter.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
+}
+
 /// The language of a locale as local recognizers expect it: `en` of `en-US`. `None` if it is not a code of
 /// two or three letters, as with `auto`.
 pub(super) fn primary(locale: &str) -> Option<String> {

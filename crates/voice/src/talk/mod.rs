@@ -110,12 +110,14 @@ impl Voice {
         let persona = self.persona(start.persona.as_deref()).await?;
         let (listens, speaks) = (self.stt_status().await, self.tts_status().await);
         if !listens.enabled || !speaks.enabled {
+            let section = if listens.enabled { "tts" } else { "stt" };
             let hint = "A conversation needs voice.tts.enabled and voice.stt.enabled.";
-            return Err(VoiceError::not_configured("voice", hint));
+            let what = format!("voice.{section}.enabled");
+            return Err(VoiceError::not_configured(what, hint));
         }
         if start.stt.is_none() && !self.can_be_tried::<SttId>(None).await {
             let hint = "No provider for transcription is configured.";
-            return Err(VoiceError::not_configured("voice.stt", hint));
+            return Err(VoiceError::not_configured("voice.stt.provider", hint));
         }
         let speaker: Option<TtsId> = persona.and_then(|persona| persona.provider);
         let mut can_speak = start.tts.is_some() || self.can_be_tried(speaker).await;
@@ -125,7 +127,7 @@ impl Voice {
         }
         if !can_speak {
             let hint = "No provider for speech is configured.";
-            return Err(VoiceError::not_configured("voice.tts", hint));
+            return Err(VoiceError::not_configured("voice.tts.provider", hint));
         }
         Ok(())
     }

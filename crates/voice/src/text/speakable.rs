@@ -3,8 +3,8 @@
 //! alternative text. Code fences, footnotes and rules are dropped; inline code is kept.
 //!
 //! Text without Markdown is unchanged. Prose can resemble Markdown: indented lines are not code, a single
-//! numbered line is not a list, and text in angle brackets is a tag only if HTML defines that element. A text
-//! with words never becomes empty: if it contains only code, the code is spoken.
+//! numbered line is not a list, `2*3*4` is a product, and text in angle brackets is a tag only if HTML defines that
+//! element. A text with words never becomes empty: if it contains only code, the code is spoken.
 
 mod ending;
 mod html;
@@ -103,6 +103,14 @@ impl<'a> Speaker<'a> {
             return;
         }
         match event {
+            Event::Start(Tag::Emphasis) | Event::End(TagEnd::Emphasis)
+                if self.is_product(&range) =>
+            {
+                self.text("*");
+            }
+            Event::Start(Tag::Strong) | Event::End(TagEnd::Strong) if self.is_product(&range) => {
+                self.text("**");
+            }
             Event::Start(tag) => self.start(tag, range),
             Event::End(tag) => self.end(tag),
             Event::Text(text) if self.in_fence => self.code.push_str(&text),
@@ -118,6 +126,14 @@ impl<'a> Speaker<'a> {
             // The other extensions are not enabled.
             _ => {}
         }
+    }
+
+    /// Whether the emphasis is part of a calculation: a digit is on both sides of it.
+    fn is_product(&self, emphasis: &Range<usize>) -> bool {
+        let before = self.source.get(..emphasis.start).unwrap_or_default();
+        let after = self.source.get(emphasis.end..).unwrap_or_default();
+        before.ends_with(|c: char| c.is_ascii_digit())
+            && after.starts_with(|c: char| c.is_ascii_digit())
     }
 
     fn text(&mut self, text: &str) {

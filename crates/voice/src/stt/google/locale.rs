@@ -83,10 +83,11 @@ const LOCALES: &[(&str, &str)] = &[
     ("zu", "zu-ZA"),
 ];
 
-/// The locale of a language. Values with a region, and languages missing from the table, are passed through.
+/// The locale of a language. Values with a region get the usual case, and languages missing from the table are passed
+/// through.
 pub(super) fn locale(said: &str) -> String {
     if said.contains('-') {
-        return said.to_owned();
+        return language::tag(said);
     }
     let code = language::wanted(Some(said)).unwrap_or_default();
     let found = LOCALES.iter().find(|(language, _)| *language == code);
@@ -104,6 +105,7 @@ mod tests {
             ("EN", "en-US"),
             ("english", "en-US"),
             ("de-CH", "de-CH"),
+            ("EN-us", "en-US"),
             ("zh", "cmn-Hans-CN"),
             ("yue", "yue-Hant-HK"),
             ("eo", "eo"),

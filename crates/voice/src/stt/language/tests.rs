@@ -55,6 +55,24 @@ fn only_the_language_of_a_locale_is_left() {
 }
 
 #[test]
+fn a_tag_has_the_usual_case() {
+    for (said, expected) in [
+        ("en", "en"),
+        ("EN", "en"),
+        ("EN-us", "en-US"),
+        ("pt_br", "pt-BR"),
+        ("ZH-HANT-tw", "zh-Hant-TW"),
+        ("es-419", "es-419"),
+        ("de-1996", "de-1996"),
+        ("German", "de"),
+        ("multi", "multi"),
+        ("", ""),
+    ] {
+        assert_eq!(tag(said), expected, "{said}");
+    }
+}
+
+#[test]
 fn the_tables_are_in_order_and_name_each_once() {
     for table in [NAMES, CODES] {
         assert!(table.windows(2).all(|pair| pair[0].0 < pair[1].0));

@@ -14,6 +14,8 @@ fn marks_go_and_words_stay() {
         ("## 标题\n正文", "标题。\n\n正文"),
         ("Call `main()` now", "Call main() now"),
         ("\\*not bold\\*", "*not bold*"),
+        ("**Result:** 2*3*4 = 24", "Result: 2*3*4 = 24"),
+        ("In 2024*new* or *2*", "In 2024new or 2"),
         ("Fish &amp; chips", "Fish & chips"),
         ("> Quoted *text*\n> goes on", "Quoted text\ngoes on"),
         ("One\n\n---\n\nTwo", "One\n\nTwo"),
@@ -123,6 +125,8 @@ fn a_text_is_never_left_without_words() {
 fn prose_comes_back_as_it_is() {
     for text in [
         "2 * 3 * 4 = 24",
+        "2*3*4 = 24",
+        "2**3**2 = 512",
         "snake_case_name and _other",
         "a < b && c > d",
         "Vec<T> is a list of <your-name>",

@@ -37,11 +37,13 @@ async fn a_language_of_the_settings_or_of_the_request() {
 #[tokio::test]
 async fn a_locale_loses_its_region_for_those_who_take_none() {
     for id in ALL {
-        let bench = Bench::with(id, |settings| settings.language = Some("en-US".to_owned())).await;
-        bench.heard(speech()).await;
-        let sent = bench.sent(language_field(id)).await;
-        let takes_region = matches!(id, SttId::Google | SttId::Deepgram);
-        assert_eq!(sent, [if takes_region { "en-US" } else { "en" }], "{id}");
+        for said in ["en-US", "EN-us"] {
+            let bench = Bench::with(id, |settings| settings.language = Some(said.to_owned())).await;
+            bench.heard(speech()).await;
+            let sent = bench.sent(language_field(id)).await;
+            let takes_region = matches!(id, SttId::Google | SttId::Deepgram);
+            assert_eq!(sent, [if takes_region { "en-US" } else { "en" }], "{id}");
+        }
     }
 }
 

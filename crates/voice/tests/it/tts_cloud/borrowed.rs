@@ -61,6 +61,20 @@ async fn the_vaults_key_of_the_model_provider_is_borrowed() {
 }
 
 #[tokio::test]
+async fn a_stored_key_of_the_model_provider_comes_before_the_given_ones() {
+    let (harness, vendor) = (Harness::new().await, OpenAiTts::start().await);
+    let url = vendor.base_url();
+    harness
+        .store_key("openai", OpenAiTts::KEY, url.as_str())
+        .await;
+    let mut settings = tts_with(TtsId::OpenAi, at(&vendor));
+    settings.openai.base_url = Some(url);
+    settings.openai.api_key = Some(key("sk-of-the-models"));
+    settings.openai.environment = Some(key("sk-of-the-environment"));
+    speaks(&harness, &vendor, settings).await;
+}
+
+#[tokio::test]
 async fn its_own_key_comes_first() {
     let (harness, vendor) = (Harness::new().await, OpenAiTts::start().await);
     let mut provider = at(&vendor);

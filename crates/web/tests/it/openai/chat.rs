@@ -15,7 +15,8 @@ fn text_of(events: &[Value]) -> String {
 async fn an_agent_answers_a_conversation() {
     let harness = Harness::new().await;
     harness.model.will([says(["It is ", "sunny."])]);
-    let body = json!({ "model": "agent/default", "temperature": 0, "user": "me", "messages": [
+    let body = json!({ "model": "agent/default", "temperature": 0, "user": "me",
+        "modalities": ["text"], "messages": [
         { "role": "system", "content": "Be brief." },
         { "role": "user", "content": "Hello." },
         { "role": "assistant", "content": "Hello!" },

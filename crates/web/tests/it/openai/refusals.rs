@@ -64,6 +64,7 @@ async fn what_cannot_be_done_is_refused_with_the_name_of_the_field() {
             "messages",
         ),
         (json!({ "n": 2 }), "n"),
+        (json!({ "modalities": ["text", "audio"] }), "modalities"),
         (json!({ "temperature": 2.1 }), "temperature"),
         (json!({ "top_p": -0.1 }), "top_p"),
         (json!({ "frequency_penalty": 2.1 }), "frequency_penalty"),

@@ -39,6 +39,8 @@ pub(in crate::routes) struct CompletionBody {
     reasoning_effort: Option<String>,
     /// Only 1 is supported.
     n: Option<u32>,
+    /// Only `text` is supported.
+    modalities: Option<Vec<String>>,
     /// `text`, `json_object` or `json_schema`; the last two only for models of OpenAI-compatible providers.
     response_format: Option<Value>,
     /// Whether the model may call several tools at once. This and the next three, unless they state the default, only
@@ -112,6 +114,9 @@ impl CompletionBody {
     pub(super) fn read(self) -> Result<ChatRequest, Problem> {
         if self.n.is_some_and(|n| n != 1) {
             return Err(Problem::invalid_params("n", "only 1 is supported"));
+        }
+        if self.modalities.iter().flatten().any(|kind| kind != "text") {
+            return Err(Problem::invalid_params("modalities", "only text is supported"));
         }
         let response_format = message::format(self.response_format, "response_format")?;
         let (system, messages) = conversation(self.messages)?;

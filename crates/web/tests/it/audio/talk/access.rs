@@ -272,6 +272,10 @@ async fn without_a_provider_there_is_no_conversation() {
     let harness = Harness::with(options).await;
     let mut socket = harness.server.socket(&harness.owner, "/ws/talk").await;
     socket.send(r#"{"type":"start"}"#).await;
+    let Ok(Received::Json(refusal)) = socket.receive().await else {
+        panic!("expected the error");
+    };
+    assert_eq!(refusal["error"]["what"], "voice.stt.enabled", "{refusal}");
     ends(&mut socket, "NOT_CONFIGURED", 4400).await;
 }
 
