@@ -13,13 +13,13 @@ pub enum OpenError {
         #[source]
         source: StoreError,
     },
-    /// A newer version of Gatehouse has migrated the database to a schema to which this version may not write.
+    /// A newer version of Gatehouse has migrated the database to a schema that this version must not write to.
     #[error(
         "the database is from a newer version of Gatehouse (it has migration {version}); \
          start that version, or restore a backup made before the upgrade"
     )]
     NewerVersion {
-        /// The first migration after which this version may not write.
+        /// The first migration after which this version must not write.
         version: i64,
     },
     /// The file of the SQLite database is missing or empty. Opening it would delete its log.
