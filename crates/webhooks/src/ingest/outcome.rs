@@ -72,7 +72,7 @@ pub enum IngestError {
     RateLimited { wait_ms: u64 },
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The request could not be encrypted for the time after the next unseal.
+    /// The request could not be encrypted until the vault is unlocked.
     #[error("the delivery could not be held")]
     Hold(#[from] SecretsError),
     /// The webhook's secrets could not be loaded.
