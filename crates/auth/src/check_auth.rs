@@ -1,6 +1,6 @@
-//! `check_auth()`: the only authentication decision, for every request and every socket login. The
-//! rows follow the order of the specification's table. A known credential costs no database read. A
-//! store failure is an error and never admits a caller.
+//! `check_auth()`: the only authentication decision, for every request and every socket login. Its rows follow the
+//! order of the table in the specification. A credential in memory needs no database read. A store failure is an
+//! error and never admits a caller.
 
 mod look_up;
 
@@ -30,7 +30,7 @@ struct TokenKind<'a, T> {
     prefix: &'static str,
     map: &'a LiveMap<T>,
     read: ReadRecord<T>,
-    /// Whether a credential permits this client's address.
+    /// Whether a credential may be used from this client's address.
     may_be_used_from: fn(&T, IpAddr) -> bool,
 }
 
@@ -56,7 +56,7 @@ impl Auth {
     pub async fn check_auth(&self, input: &CheckInput<'_>) -> Result<Decision, StoreError> {
         let mut facts = self.facts();
         if (facts.auth_disabled || !facts.setup_complete) && !self.memory_is_fresh() {
-            // Another node may have completed setup: do not trust memory to admit without a
+            // Another node may have completed setup, so memory is not enough to admit a caller without a
             // credential.
             facts = Box::pin(self.0.facts_read.share(|| self.look_up_facts())).await?;
         }
@@ -100,7 +100,7 @@ impl Auth {
         Ok(Decision::Unauthorized)
     }
 
-    /// Whether row 1 applies to this caller while auth is disabled.
+    /// Returns whether row 1 applies to this caller while auth is disabled.
     pub(crate) fn row_1_reaches(&self, is_local: bool) -> bool {
         is_local || self.0.settings.load().given.disabled_scope == DisabledScope::All
     }

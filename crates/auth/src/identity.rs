@@ -113,7 +113,7 @@ impl AuthIdentity {
         self.scopes.allows(scope)
     }
 
-    /// The methods and paths that the identity may call; `None` is all that its scopes allow.
+    /// Returns the methods and paths that the identity may call; `None` if only its scopes limit it.
     pub fn only(&self) -> Option<&Only> {
         match &self.subject {
             Subject::ApiKey(key) => key.only(),

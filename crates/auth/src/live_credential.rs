@@ -1,5 +1,5 @@
-//! Sessions and API keys in memory: the data that `check_auth()` needs, and the state that requests change without a
-//! database write. Independent of the map and the database.
+//! Sessions and API keys in memory: the data that `check_auth()` needs, and the state that requests change without
+//! a database write. This module does not depend on the map or the database.
 
 mod key;
 
@@ -84,8 +84,8 @@ impl Usage {
         self.written_ms.fetch_max(at.as_millis(), Ordering::Relaxed);
     }
 
-    /// The last use to write, if it is unwritten and the last write is at least a minute ago (or
-    /// `all`).
+    /// Returns the last use if it must be written: it is unwritten, and the last write is at least a minute ago or
+    /// `all` is true.
     pub(crate) fn due(&self, now: Timestamp, all: bool) -> Option<Timestamp> {
         let used = self.used_ms.load(Ordering::Relaxed);
         let written = self.written_ms.load(Ordering::Relaxed);

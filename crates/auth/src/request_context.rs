@@ -1,4 +1,4 @@
-//! An authenticated request: everything known about it after the check.
+//! An authenticated request: all facts about it after the check.
 
 use crate::client_address::Client;
 use crate::error::AuthError;
@@ -41,8 +41,8 @@ impl From<RecogniseError> for Problem {
                 ErrorCode::InvalidRequest,
                 "The request names two different hosts.",
             ),
-            // Report any database error as unavailable storage: the request is refused, and a retry
-            // may succeed.
+            // Any database error is reported as unavailable storage, because the request is refused and a retry may
+            // succeed.
             RecogniseError::Store(error) if error.is_unavailable() => error.into(),
             RecogniseError::Store(_) => StoreError::unavailable_problem(),
         }
@@ -97,8 +97,7 @@ impl RequestContext {
         }
     }
 
-    /// The actor with a verified address, for network rules: it never contains an address that the
-    /// client can forge.
+    /// Returns the actor with a verified address, for network rules. The address cannot be forged by the client.
     pub fn vouched_actor(&self) -> Actor {
         Actor {
             client_ip: Some(self.client.vouched_ip),

@@ -1,4 +1,4 @@
-//! `GET /api/auth/status`: what a caller may know before and after login.
+//! `GET /api/auth/status`: the facts that a caller may see before and after login.
 
 use crate::api::AuthStatus;
 use crate::request_context::RequestContext;

@@ -100,7 +100,7 @@ impl Live for LiveDevice {
     }
 }
 
-/// An open socket of a device. The socket counts as closed when this is dropped.
+/// An open socket of a device. Dropping this value marks the socket as closed.
 #[derive(Debug)]
 pub struct DevicePresence(Arc<LiveDevice>);
 

@@ -1,5 +1,5 @@
-//! Passkeys: registration, login and the list. `ceremony.rs` implements the ceremonies; this module
-//! decides who may start one, what is stored, and its effects.
+//! Passkeys: registration, login and the list. `ceremony.rs` implements the ceremonies. This module decides who may
+//! start one, stores the results, and applies their effects.
 
 pub mod api;
 mod ceremony;

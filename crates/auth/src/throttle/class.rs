@@ -17,8 +17,8 @@ pub enum ThrottleClass {
     WebSocket,
     /// A wrong `connect` message on a WebSocket. [`class_of`] never returns this class.
     Connect,
-    /// A database look-up of a credential that is not in memory, or a request to `/health`, by a request without a rate
-    /// limit. [`class_of`] never returns this class.
+    /// A database lookup of a credential that is not in memory, or a request to `/health`, by a request without a
+    /// rate limit. [`class_of`] never returns this class.
     LookUp,
 }
 
@@ -59,9 +59,9 @@ impl ThrottleClass {
     }
 }
 
-/// The class of a request. `None` for requests that are not throttled here: pages, and webhook
-/// ingest, which has its own limits. The path takes precedence over the upgrade, so an Upgrade
-/// header cannot move a login to a wider limit.
+/// Returns the class of a request. Returns `None` for requests that are not throttled here: pages, and webhook
+/// ingest, which has its own limits. The path takes precedence over the upgrade, so an Upgrade header cannot move a
+/// login to a wider limit.
 pub fn class_of(method: &Method, path: &str, is_upgrade: bool) -> Option<ThrottleClass> {
     if is_ingest(method, path) {
         return None;
