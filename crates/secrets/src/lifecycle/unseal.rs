@@ -46,8 +46,8 @@ impl Secrets {
         self.unseal(actor, Key::Password(password.clone())).await
     }
 
-    /// Unseals with the recovery key, as typed. Returns `BadKey` for a wrong or malformed key, even
-    /// while the vault is unsealed.
+    /// Unseals with the recovery key as typed. Returns `BadKey` for a wrong or malformed key, even while the vault
+    /// is unsealed.
     pub async fn unseal_with_recovery_key(
         &self,
         actor: &Actor,
