@@ -1,4 +1,4 @@
-//! The status of a webhook delivery, under the names that the database, the API and the metrics use.
+//! The status of a webhook delivery, with the names in the database, the API and the metrics.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,10 +1,9 @@
 //! Names of environment variables that control which code a program runs, which files it loads, or where it
-//! connects. `operator.write` is enough to change a value in the vault, so such a value must never reach a
-//! program under one of these names: that would turn `operator.write` into code execution.
+//! connects. `operator.write` is enough to change a value in the vault. Such a value must never reach a program
+//! under one of these names: this would turn `operator.write` into code execution.
 //!
-//! The list covers dynamic loaders, shells, language runtimes, package managers, version control, TLS
-//! libraries and proxies. The comparison ignores case, because some consumers (npm, curl's proxies, every
-//! program on Windows) do.
+//! The list covers dynamic loaders, shells, language runtimes, package managers, version control, TLS libraries and
+//! proxies. The comparison ignores case, because some consumers (npm, curl's proxies, every program on Windows) do.
 
 mod names;
 

@@ -1,5 +1,5 @@
-//! The closed list of error codes. The HTTP status, RPC number and WebSocket close code derive from it, and
-//! so does the table in `docs/generated/error-codes.md`.
+//! The closed list of error codes. The HTTP status, the RPC number, the WebSocket close code and the table in
+//! `docs/generated/error-codes.md` derive from it.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,5 @@
-//! The error that callers see, in the HTTP body and in the RPC error. Each crate has its own error enum and
-//! decides here which part of it a caller may see.
+//! The error that callers see, in the HTTP body and in the RPC error. Each crate has its own error enum, and
+//! decides in the conversion which part of an error a caller may see.
 
 use crate::ErrorCode;
 use serde_json::{Map, Value};

@@ -1,4 +1,4 @@
-//! What an identity may do. `operator.admin` includes every scope; no other scope includes another.
+//! The permissions of an identity. `operator.admin` includes every scope; no other scope includes another one.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -73,7 +73,7 @@ impl FromStr for Scope {
 pub struct ScopeSet(u8);
 
 impl ScopeSet {
-    /// Every scope, as held by sessions and loopback identities.
+    /// Returns every scope, for sessions and loopback identities.
     pub fn all() -> Self {
         Scope::ALL.into_iter().collect()
     }

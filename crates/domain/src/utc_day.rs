@@ -52,7 +52,7 @@ impl UtcDay {
         Self(self.first_of_month().0.saturating_add(i64::from(days)))
     }
 
-    /// The date; the nearest one if the day has none.
+    /// Returns the date; the nearest one if the day is out of range.
     fn date(self) -> Date {
         let days = i32::try_from(self.0).unwrap_or(i32::MAX);
         let nearest = if days < 0 { Date::MIN } else { Date::MAX };
