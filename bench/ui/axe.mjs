@@ -1,4 +1,4 @@
-// What axe finds on the pages, in both themes and both languages.
+// Runs axe on the pages, in both themes and both languages.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { withBrowser } from './browser.mjs';

@@ -1,4 +1,4 @@
-// The browser that measures.
+// Starts the browser for the measurements.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

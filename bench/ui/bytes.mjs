@@ -1,6 +1,7 @@
-// What has to travel before a person sees the page they came for. That moment is later than the browser's "first paint", which is
-// the line of text in the document itself; so this counts more, not less. The page itself notes the moment: a request that begins later
-// does not count, and one that began before counts in full.
+// Measures the bytes that are transferred before the requested page is visible. The page records this moment. It is
+// later than the browser's "first paint", which shows only the line of text in the document, so this measurement
+// counts more bytes. Requests that begin after the moment do not count. Requests that began before it count in
+// full.
 import { withBrowser } from './browser.mjs';
 import { row } from './table.mjs';
 
@@ -62,7 +63,7 @@ async function loadedUntil(gateway, path, cookies, selector) {
     await page.addInitScript(noteMoment, selector);
     await page.goto(gateway.origin + path);
     await page.waitForFunction(() => performance.getEntriesByName('seen').length > 0);
-    // So that what was under way is counted in full.
+    // Waits, so that requests in progress are counted in full.
     await page.waitForLoadState('networkidle');
     const before = await page.evaluate(() => {
       const [seen] = performance.getEntriesByName('seen');
@@ -73,7 +74,7 @@ async function loadedUntil(gateway, path, cookies, selector) {
     });
     const counted = new Set([gateway.origin + path, ...before]);
     const all = [...files.values()].filter(({ url }) => counted.has(url));
-    // Fonts are compressed by their own format.
+    // Fonts have their own compression.
     const plain = all.filter(({ type, encoding, bytes }) => type !== 'Font' && encoding !== 'br' && bytes > 1024 * 4);
     if (plain.length > 0) throw new Error(`not sent as brotli: ${plain.map(({ url }) => url).join(', ')}`);
     const kib = (type) => round(all.filter((one) => one.type === type).reduce((sum, { bytes }) => sum + bytes, 0) / 1024);

@@ -1,4 +1,4 @@
-// Lighthouse as it is by default: a mid-range phone on a slow network (simulated).
+// Runs Lighthouse with its defaults, which simulate a mid-range phone on a slow network.
 import { createServer } from 'node:net';
 import lighthouse from 'lighthouse';
 import { withBrowser } from './browser.mjs';
