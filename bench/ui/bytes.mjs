@@ -5,7 +5,7 @@
 import { withBrowser } from './browser.mjs';
 import { row } from './table.mjs';
 
-/** What loads after the page wins the race in some runs, so the median counts. */
+/** Number of runs, whose median is the result. In some runs, requests that usually follow the page finish before it. */
 const RUNS = 3;
 /** The types of the DevTools protocol that are counted; icons and pictures load after the page. */
 const COUNTED = ['Script', 'Stylesheet', 'Document', 'Font'];
@@ -34,7 +34,7 @@ export async function measureBytes(gateway) {
 
 const round = (kib) => Math.round(kib * 10) / 10;
 
-/** Marks the moment at which an element is there. */
+/** Records when an element appears. */
 const noteMoment = (selector) => {
   new MutationObserver((_, observer) => {
     if (!document.querySelector(selector)) return;
@@ -43,7 +43,7 @@ const noteMoment = (selector) => {
   }).observe(document, { childList: true, subtree: true });
 };
 
-/** KiB by type, as they travelled, of what was requested before an element was there. */
+/** Returns the transferred KiB by type of all requests that began before an element appeared. */
 async function loadedUntil(gateway, path, cookies, selector) {
   return withBrowser(async (context) => {
     if (cookies.length > 0) await context.addCookies(cookies);

@@ -4,7 +4,7 @@ import { row } from './table.mjs';
 
 const ROWS = 10_000;
 const SECONDS = 5;
-/** Pixels a second: a fast hand. */
+/** Pixels per second, as when a user scrolls fast. */
 const SPEED = 8_000;
 const WINDOW_MS = 500;
 
@@ -62,7 +62,7 @@ export async function measureFrames(gateway) {
   });
 }
 
-/** The fewest frames in any window, as frames a second. */
+/** The minimum number of frames in any window, as frames per second. */
 function worst(frames) {
   let fewest = Infinity;
   for (let begin = frames[0]; begin + WINDOW_MS <= frames.at(-1); begin += 50) {

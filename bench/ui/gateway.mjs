@@ -84,13 +84,13 @@ export class Gateway {
     await this.post('/api/auth/setup', { password: PASSWORD });
   }
 
-  /** The cookie as browsers are given it. */
+  /** The session cookie in the format for browsers. */
   get cookies() {
     const [name, value] = this.cookie.split('=');
     return [{ name, value, url: this.origin, httpOnly: true, sameSite: 'Strict' }];
   }
 
-  /** Fills it as use does: a webhook with deliveries of several kinds, and conversations. */
+  /** Adds typical data: a webhook with deliveries of several kinds, and conversations. */
   async seed({ deliveries, sessions = 0 }) {
     this.webhook ??= await this.rpc('webhooks.create', {
       name: 'Code host',

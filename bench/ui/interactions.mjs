@@ -4,7 +4,10 @@ import { withBrowser } from './browser.mjs';
 import { PASSWORD } from './gateway.mjs';
 import { row } from './table.mjs';
 
-/** Counts what the browser times from here on; interactions under 16 ms are not told one by one and count as 16. */
+/**
+ * Counts the interactions that the browser measures from now on. The browser does not report interactions under
+ * 16 ms, so they count as 16 ms.
+ */
 const observe = () => {
   globalThis.timed = new Map();
   new PerformanceObserver((list) => {

@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 const WORDS = 'The gate stands open and the lamp is lit. **Who comes by night** knocks twice; `ring()` is for the day.\n\n'.split(' ');
 
 export class ModelServer {
-  /** How many words, and the pause between them. */
+  /** The number of words, and the delay between them. */
   words = 20;
   pause_ms = 0;
 
