@@ -64,8 +64,8 @@ impl<'a> Node<'a> {
         self.kind() == Kind::Null
     }
 
-    /// The text of a string. Unpaired surrogates, which JavaScript senders produce when they truncate text,
-    /// become replacement characters.
+    /// Returns the text of a string. Unpaired surrogates become replacement characters. JavaScript senders produce
+    /// them when they truncate text.
     pub fn as_str(self) -> Option<Cow<'a, str>> {
         (self.kind() == Kind::String).then(|| decode(self.raw()))
     }
@@ -156,7 +156,7 @@ impl<'a> Node<'a> {
     }
 }
 
-/// Payloads are untrusted data, so logs show only the type.
+/// Prints only the type, because payloads are untrusted data.
 impl fmt::Debug for Node<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Node({:?})", self.kind())
