@@ -54,7 +54,7 @@ impl Auth {
             .await
     }
 
-    /// Whether there is an API key with this ID.
+    /// Returns whether there is an API key with this ID.
     pub async fn has_api_key(&self, id: &str) -> Result<bool, AuthError> {
         let rows = self
             .0

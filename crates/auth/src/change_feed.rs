@@ -191,8 +191,8 @@ impl Auth {
         Duration::from_millis(self.0.feed.lag_ms(self.0.clock.monotonic_ms()))
     }
 
-    /// Whether memory reflects the credentials that other nodes have ended. Always true on a database with a single
-    /// node.
+    /// Returns whether memory reflects the credentials that other nodes have ended. Always true on a database with
+    /// a single node.
     pub fn memory_is_fresh(&self) -> bool {
         self.0.feed.is_fresh(|| self.0.clock.monotonic_ms())
     }

@@ -32,7 +32,7 @@ impl Default for ProxyTrust {
 }
 
 impl ProxyTrust {
-    /// Whether the operator has configured a proxy in front of this server.
+    /// Returns whether the operator has configured a proxy in front of this server.
     pub(crate) fn is_configured(&self) -> bool {
         self.behind_proxy || !self.trusted_cidrs.is_empty()
     }
@@ -104,7 +104,7 @@ pub fn client(trust: &ProxyTrust, peer: IpAddr, headers: &HeaderMap) -> Client {
     }
 }
 
-/// Whether the browser used TLS, either directly or to a trusted proxy that reports it.
+/// Returns whether the browser used TLS, either directly or to a trusted proxy that reports it.
 pub fn request_is_https(
     own_tls: bool,
     trust: &ProxyTrust,

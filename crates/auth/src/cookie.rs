@@ -42,7 +42,7 @@ impl<'a> SessionCookies<'a> {
     }
 }
 
-/// Whether the request has a session cookie.
+/// Returns whether the request has a session cookie.
 pub fn has_session_cookie(headers: &HeaderMap) -> bool {
     session_values(headers).next().is_some()
 }

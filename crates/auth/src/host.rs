@@ -38,8 +38,8 @@ pub struct Authority<'a> {
 pub struct InvalidAuthority;
 
 impl<'a> Host<'a> {
-    /// Whether the text names this machine: `localhost`, `*.localhost`, 127.0.0.0/8, `::1`. A name
-    /// that DNS resolves to 127.0.0.1 does not count.
+    /// Returns whether the text names this machine: `localhost`, `*.localhost`, 127.0.0.0/8, `::1`. A name that DNS
+    /// resolves to 127.0.0.1 does not count.
     pub fn is_loopback(&self) -> bool {
         match self {
             Self::Name(name) => name == "localhost" || self.is_under_localhost(),
@@ -48,12 +48,12 @@ impl<'a> Host<'a> {
         }
     }
 
-    /// Whether this is a name below `localhost`, such as `gate.localhost`.
+    /// Returns whether this is a name below `localhost`, such as `gate.localhost`.
     pub fn is_under_localhost(&self) -> bool {
         self.name().is_some_and(|name| name.ends_with(".localhost"))
     }
 
-    /// Whether this is an IP address.
+    /// Returns whether this is an IP address.
     pub fn is_ip(&self) -> bool {
         self.name().is_none()
     }

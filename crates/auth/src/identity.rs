@@ -108,7 +108,7 @@ impl AuthIdentity {
         }
     }
 
-    /// Whether the identity has this scope.
+    /// Returns whether the identity has this scope.
     pub const fn allows(&self, scope: Scope) -> bool {
         self.scopes.allows(scope)
     }
@@ -122,7 +122,7 @@ impl AuthIdentity {
         }
     }
 
-    /// Whether `only` permits this method, or this path of the route table.
+    /// Returns whether `only` permits this method, or this path of the route table.
     pub fn may_call(&self, name: &str) -> bool {
         self.only().is_none_or(|only| only.allows(name))
     }
@@ -135,7 +135,7 @@ impl AuthIdentity {
         }
     }
 
-    /// Whether this is a remote caller admitted because auth is disabled.
+    /// Returns whether this is a remote caller admitted because auth is disabled.
     pub const fn is_unauthenticated_remote(&self) -> bool {
         matches!(self.subject, Subject::LoopbackDisabled { is_local: false })
     }

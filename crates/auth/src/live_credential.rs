@@ -37,7 +37,7 @@ pub(crate) fn from_hex(text: &str, what: &'static str) -> Result<TokenHash, Stor
     hash.ok_or(StoreError::Damaged { what })
 }
 
-/// Whether the client is in one of the networks. `None` means no restriction.
+/// Returns whether the client is in one of the networks. `None` means no restriction.
 pub(crate) fn is_within(networks: Option<&[Cidr]>, client: IpAddr) -> bool {
     networks.is_none_or(|list| list.iter().any(|cidr| cidr.contains(client)))
 }

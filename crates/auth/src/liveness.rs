@@ -22,7 +22,7 @@ pub enum BeforeSetup {
 }
 
 impl Auth {
-    /// Whether the identity's credential is still valid, according to memory.
+    /// Returns whether the identity's credential is still valid, according to memory.
     pub fn is_live(&self, identity: &AuthIdentity) -> bool {
         let now = self.0.now();
         match &identity.subject {

@@ -69,7 +69,7 @@ pub enum Locality {
 }
 
 impl Locality {
-    /// Whether the connection is local.
+    /// Returns whether the connection is local.
     pub const fn is_local(self) -> bool {
         matches!(self, Self::Local)
     }

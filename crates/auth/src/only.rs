@@ -96,7 +96,7 @@ impl Only {
         parsed.transpose()
     }
 
-    /// Whether a pattern matches this method, or this path of the route table.
+    /// Returns whether a pattern matches this method, or this path of the route table.
     pub fn allows(&self, name: &str) -> bool {
         self.0.iter().any(|pattern| pattern.matches(name))
     }

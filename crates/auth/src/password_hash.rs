@@ -49,8 +49,8 @@ pub(crate) fn hash(password: &SecretString, salt: &[u8; 16]) -> Result<String, A
         .map_err(|_| AuthError::Internal("the password cannot be hashed"))
 }
 
-/// Whether the password matches this PHC string. Compares in constant time and blocks for the time
-/// of the hash.
+/// Returns whether the password matches this PHC string. Compares in constant time and blocks for the time of the
+/// hash.
 pub(crate) fn verify(password: &SecretString, phc: &str) -> bool {
     let Ok(stored) = PasswordHash::new(phc) else {
         tracing::error!("the stored password hash cannot be read");

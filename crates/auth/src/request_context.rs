@@ -133,7 +133,7 @@ pub struct Outcome<T> {
 }
 
 impl<T> Outcome<T> {
-    /// Whether the response deletes the browser's session cookie.
+    /// Returns whether the response deletes the browser's session cookie.
     pub fn ends_browser_session(&self) -> bool {
         let forgets = |line: &String| line.starts_with("service_session=;");
         self.cookies.iter().any(forgets)

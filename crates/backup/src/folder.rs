@@ -47,7 +47,7 @@ pub fn file_name(created_at: Timestamp, is_encrypted: bool) -> String {
     format!("{PREFIX}{compact}Z{end}")
 }
 
-/// Whether a name from [`file_name`] belongs to an encrypted backup.
+/// Returns whether a name from [`file_name`] belongs to an encrypted backup.
 pub fn is_encrypted(name: &str) -> bool {
     name.ends_with(ENCRYPTED)
 }

@@ -105,7 +105,7 @@ impl Environment {
         pairs.filter(|(name, value)| is_secret(name, value))
     }
 
-    /// Whether the secret variables of this process were moved to its standard input.
+    /// Returns whether the secret variables of this process were moved to its standard input.
     pub fn secrets_are_on_stdin(&self) -> bool {
         self.0.contains_key(ON_STDIN)
     }

@@ -133,7 +133,7 @@ pub(crate) fn section_of(key: &str) -> &str {
     key.split('.').next().unwrap_or(key)
 }
 
-/// Whether the ID matches `[A-Za-z0-9_.-]{1,64}`.
+/// Returns whether the ID matches `[A-Za-z0-9_.-]{1,64}`.
 pub(crate) fn is_valid_id(id: &str) -> bool {
     (1..=64).contains(&id.len())
         && id

@@ -57,17 +57,17 @@ fn guard_of(key: &str) -> Guard {
     }
 }
 
-/// Whether changing a key requires `operator.admin`.
+/// Returns whether changing a key requires `operator.admin`.
 pub fn key_needs_admin(key: &str) -> bool {
     guard_of(key) != Guard::Write
 }
 
-/// Whether changing a key requires a recent confirmation.
+/// Returns whether changing a key requires a recent confirmation.
 pub fn key_needs_step_up(key: &str) -> bool {
     guard_of(key) == Guard::StepUp
 }
 
-/// Whether a key's value is never shown.
+/// Returns whether a key's value is never shown.
 pub fn key_is_secret(key: &str) -> bool {
     find_key(key).is_some_and(KeySpec::is_secret)
 }

@@ -68,12 +68,12 @@ pub struct Cidr(ipnet::IpNet);
 pub struct InvalidCidr(pub String);
 
 impl Cidr {
-    /// Whether the network contains the address. IPv4-mapped addresses count as IPv4.
+    /// Returns whether the network contains the address. IPv4-mapped addresses count as IPv4.
     pub fn contains(self, ip: IpAddr) -> bool {
         self.0.contains(&canonical_ip(ip))
     }
 
-    /// Whether the network contains every address of `other`.
+    /// Returns whether the network contains every address of `other`.
     pub fn covers(self, other: Self) -> bool {
         self.0.contains(&other.0)
     }

@@ -48,7 +48,7 @@ statuses! {
 }
 
 impl DeliveryStatus {
-    /// Whether work on the delivery remains.
+    /// Returns whether work on the delivery remains.
     pub const fn is_open(self) -> bool {
         matches!(self, Self::Received | Self::Queued | Self::Processing)
     }

@@ -9,7 +9,7 @@ mod names;
 
 use names::{BEGINNINGS, CREDENTIALS, ENDS, GO, NAMES};
 
-/// Whether a variable with this name controls which code a program runs, which files it loads, or where it
+/// Returns whether a variable with this name controls which code a program runs, which files it loads, or where it
 /// connects. Ignores ASCII case.
 pub fn steers_a_program(name: &str) -> bool {
     let name = name.to_ascii_uppercase();

@@ -71,7 +71,7 @@ impl<K: Eq + Hash> KeyedWindows<K> {
         }
     }
 
-    /// Whether recording at `place` takes another slot.
+    /// Returns whether recording at `place` takes another slot.
     pub fn is_new(&self, place: &WindowKey<K>) -> bool {
         matches!(place, WindowKey::Own(key) if !self.own.contains_key(key))
     }

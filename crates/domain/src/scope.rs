@@ -78,12 +78,12 @@ impl ScopeSet {
         Scope::ALL.into_iter().collect()
     }
 
-    /// Whether these scopes permit an action that requires `required`.
+    /// Returns whether these scopes permit an action that requires `required`.
     pub const fn allows(self, required: Scope) -> bool {
         self.0 & (required.bit() | Scope::Admin.bit()) != 0
     }
 
-    /// Whether an identity with these scopes may grant all of `wanted`.
+    /// Returns whether an identity with these scopes may grant all of `wanted`.
     pub fn may_grant(self, wanted: Self) -> bool {
         wanted.iter().all(|scope| self.allows(scope))
     }

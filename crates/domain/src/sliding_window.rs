@@ -41,7 +41,7 @@ impl SlidingWindow {
         }
     }
 
-    /// Whether every event has expired.
+    /// Returns whether every event has expired.
     pub fn is_idle(&self, window_ms: u32, now_ms: u64) -> bool {
         self.moments
             .back()

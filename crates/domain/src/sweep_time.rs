@@ -54,7 +54,7 @@ impl SweepTime {
         Timestamp::from_millis(self.mark)
     }
 
-    /// Whether the wall clock is currently not trusted.
+    /// Returns whether the wall clock is currently not trusted.
     pub const fn doubts_the_clock(&self) -> bool {
         self.off_since.is_some()
     }

@@ -66,7 +66,7 @@ pub fn is_name(text: &str) -> bool {
     })
 }
 
-/// Whether a character is invisible or changes how others are displayed (Unicode 17: general categories Cc,
+/// Returns whether a character is invisible or changes how others are displayed (Unicode 17: general categories Cc,
 /// Cf, Zl, Zp and Co, the property `Default_Ignorable_Code_Point`, and letters that render blank).
 pub fn hides(c: char) -> bool {
     if c.is_control() {

@@ -37,7 +37,7 @@ pub enum OutboundError {
 }
 
 impl OutboundError {
-    /// Whether the same request may succeed later.
+    /// Returns whether the same request may succeed later.
     pub fn is_retryable(self) -> bool {
         matches!(
             self,

@@ -34,7 +34,7 @@ impl Policy {
         }
     }
 
-    /// Whether this name may be called. Its resolved addresses are checked separately.
+    /// Returns whether this name may be called. Its resolved addresses are checked separately.
     pub fn allows_name(self, name: &str) -> bool {
         let name = name.strip_suffix('.').unwrap_or(name);
         !METADATA_NAMES
@@ -43,7 +43,7 @@ impl Policy {
     }
 }
 
-/// Whether the address belongs to a cloud metadata service, in any IPv4 or IPv6 form.
+/// Returns whether the address belongs to a cloud metadata service, in any IPv4 or IPv6 form.
 pub fn is_metadata(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(v4) => is_metadata_v4(v4),

@@ -73,7 +73,7 @@ impl Redactor {
         }
     }
 
-    /// Whether there are values to remove.
+    /// Returns whether there are values to remove.
     pub const fn is_needed(&self) -> bool {
         !self.values.is_empty()
     }

@@ -78,7 +78,7 @@ impl AuthMode {
         self.0.method
     }
 
-    /// Whether this mode requires a secret.
+    /// Returns whether this mode requires a secret.
     pub const fn needs_secret(self) -> bool {
         !matches!(self.0.method, Method::Open)
     }

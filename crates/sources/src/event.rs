@@ -149,7 +149,7 @@ fn event_type(
     clean::plain(&event_type, MAX_VALUE_CHARS)
 }
 
-/// Whether a request meets the condition.
+/// Returns whether a request meets the condition.
 fn is_met(when: When, headers: &HeaderMap, root: Node<'_>) -> bool {
     let (found, expected) = match when {
         When::Body(path, text) => (root.at(path).and_then(Node::as_id), text),

@@ -28,7 +28,7 @@ pub(crate) const PAYLOAD: &str = "CASE WHEN payload = '' THEN (SELECT apart.payl
 /// row. PostgreSQL also moves values over 2 kB out of the row (TOAST).
 pub const PREVIEW_BYTES: usize = 2048;
 
-/// Whether a payload is stored in `delivery_payloads`.
+/// Returns whether a payload is stored in `delivery_payloads`.
 const fn is_stored_apart(payload: &str) -> bool {
     payload.len() > PREVIEW_BYTES
 }

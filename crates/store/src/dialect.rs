@@ -52,7 +52,7 @@ impl Engine {
         }
     }
 
-    /// Whether other nodes may write the same database.
+    /// Returns whether other nodes may write the same database.
     pub const fn is_shared(self) -> bool {
         matches!(self, Self::Postgres)
     }

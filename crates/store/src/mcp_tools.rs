@@ -30,7 +30,7 @@ impl Conn {
         Ok(self.run(query.bind(name).bind(at.as_millis())).await? > 0)
     }
 
-    /// Whether tools of this server were ever approved.
+    /// Returns whether tools of this server were ever approved.
     pub async fn has_mcp_server(&mut self, name: &str) -> Result<bool, StoreError> {
         let query = query("SELECT CAST(COUNT(*) AS BIGINT) FROM mcp_servers WHERE name = $1");
         Ok(self.number(query.bind(name)).await? > 0)

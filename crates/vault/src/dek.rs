@@ -83,7 +83,7 @@ impl Dek {
         STANDARD.encode(self.commitment_mac().finalize().into_bytes())
     }
 
-    /// Whether this key produced the commitment. Compares in constant time.
+    /// Returns whether this key produced the commitment. Compares in constant time.
     pub fn matches_commitment(&self, commitment: &str) -> bool {
         STANDARD
             .decode(commitment)

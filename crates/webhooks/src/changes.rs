@@ -54,8 +54,8 @@ pub(crate) struct Changed<'a> {
 }
 
 impl Changed<'_> {
-    /// Whether the change is reported as a failure. Canceled deliveries have the status `Failed`, but are not
-    /// reported.
+    /// Returns whether the change is reported as a failure. Canceled deliveries have the status `Failed`, but are
+    /// not reported.
     fn is_failure(&self) -> bool {
         match self.status {
             DeliveryStatus::Failed => self.error != Some(CANCELLED),

@@ -83,7 +83,7 @@ impl Intake {
         IngestError::RateLimited { wait_ms }
     }
 
-    /// Whether [`Intake::accept`] needs the URL.
+    /// Returns whether [`Intake::accept`] needs the URL.
     pub fn needs_url(&self) -> bool {
         let inner = &self.inner;
         matches!(self.phase, Phase::Hold)

@@ -171,7 +171,7 @@ impl Webhooks {
     }
 }
 
-/// Whether `text` has the form of a page cursor.
+/// Returns whether `text` has the form of a page cursor.
 pub(crate) fn is_cursor(prefix: &str, text: &str) -> bool {
     text.strip_prefix(prefix)
         .is_some_and(|rest| rest.len() == 32 && rest.bytes().all(|b| b.is_ascii_hexdigit()))

@@ -1,5 +1,5 @@
 //! Runs the hostile corpus (`crates/tools/tests/hostile/corpus.json`) from a sender to the end of a delivery. The
-//! model in this test obeys the attacker. Even so, no text may give an agent a tool that its policy excludes. No
+//! model in this test obeys the attacker, but no text may give an agent a tool that its policy excludes. No
 //! text may leave its place in the agent's message, or become more than text in a channel. `crates/tools` tests how
 //! `web_fetch` handles the URLs in the corpus.
 

@@ -22,7 +22,7 @@ pub struct BrokenChain {
     pub seq: i64,
 }
 
-/// Whether a row follows the previous one and has the correct hash.
+/// Returns whether a row follows the previous one and has the correct hash.
 pub(super) fn follows(row: &AuditRow, seq: i64, hash: &str) -> bool {
     row.seq == seq + 1 && row.prev_hash == hash && row.hash == row.expected_hash()
 }

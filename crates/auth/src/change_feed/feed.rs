@@ -67,7 +67,7 @@ impl Feed {
         now_ms.saturating_sub(self.last_look_ms.load(Ordering::Acquire))
     }
 
-    /// Whether memory may be trusted.
+    /// Returns whether memory may be trusted.
     pub(crate) fn is_fresh(&self, now_ms: impl FnOnce() -> u64) -> bool {
         let looked = || self.last_look_ms.load(Ordering::Acquire);
         !self.shared || now_ms().saturating_sub(looked()) <= BELIEVED_MS

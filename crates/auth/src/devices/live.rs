@@ -66,12 +66,12 @@ impl LiveDevice {
         self.only.as_ref()
     }
 
-    /// Whether the device may connect from this address.
+    /// Returns whether the device may connect from this address.
     pub(crate) fn may_be_used_from(&self, client: IpAddr) -> bool {
         is_within(self.allowed_cidrs(), client)
     }
 
-    /// Whether the device has an open socket on this node.
+    /// Returns whether the device has an open socket on this node.
     pub(crate) fn is_online(&self) -> bool {
         self.sockets.load(Ordering::Relaxed) > 0
     }

@@ -70,7 +70,7 @@ impl LiveKey {
         self.dies_at_setup
     }
 
-    /// Whether the key has a scope and its networks contain the client.
+    /// Returns whether the key has a scope and its networks contain the client.
     pub(crate) fn may_be_used_from(&self, client: IpAddr) -> bool {
         !self.scopes.is_empty() && is_within(self.allowed_cidrs(), client)
     }

@@ -8,12 +8,12 @@ use crate::state::{Auth, AuthInner, Settled};
 use std::sync::Arc;
 
 impl Auth {
-    /// Whether this caller must send the setup code to set the first credential now.
+    /// Returns whether this caller must send the setup code to set the first credential now.
     pub fn wants_setup_code(&self, context: &RequestContext) -> bool {
         !self.facts().setup_complete && self.needs_setup_code(context)
     }
 
-    /// Whether this caller must send the setup code to store the first password or passkey.
+    /// Returns whether this caller must send the setup code to store the first password or passkey.
     pub(crate) fn needs_setup_code(&self, context: &RequestContext) -> bool {
         !context.locality.is_local() || self.0.settings.load().given.local_setup_code
     }

@@ -48,7 +48,7 @@ impl Settled {
     }
 }
 
-/// Whether setup is complete according to the database, for a command that opens nothing else.
+/// Returns whether setup is complete according to the database, for a command that opens nothing else.
 pub async fn is_setup_complete(conn: &mut Conn) -> Result<bool, StoreError> {
     Ok(Settled::read(conn).await?.facts.setup_complete)
 }

@@ -91,8 +91,8 @@ pub fn is_ingest(method: &Method, path: &str) -> bool {
     method == Method::POST && path.starts_with("/api/webhooks/ingest/")
 }
 
-/// Whether a request asks for a WebSocket: `Upgrade: websocket` (HTTP/1.1, RFC 6455) or CONNECT
-/// (HTTP/2, RFC 8441).
+/// Returns whether a request asks for a WebSocket: `Upgrade: websocket` (HTTP/1.1, RFC 6455) or CONNECT (HTTP/2,
+/// RFC 8441).
 pub(crate) fn asks_to_upgrade(method: &Method, headers: &HeaderMap) -> bool {
     let names_it = |line: &http::HeaderValue| {
         let mut words = line.as_bytes().split(|byte| *byte == b',');

@@ -138,7 +138,7 @@ pub struct AllowedOrigin {
 }
 
 impl AllowedOrigin {
-    /// Whether host (in lower case, IPv6 in brackets) and port match.
+    /// Returns whether host (in lower case, IPv6 in brackets) and port match.
     pub fn matches(&self, host: &str, port: u16) -> bool {
         self.port == port && self.host == host
     }

@@ -120,7 +120,7 @@ impl Services {
         Ok(true)
     }
 
-    /// Whether a backup is due, or the time of the next one must be calculated.
+    /// Returns whether a backup is due, or the time of the next one must be calculated.
     async fn must_advance_schedule(&self) -> Result<bool, StoreError> {
         let resolved = self.config.resolved();
         let Some(pattern) = &resolved.settings.backup.schedule else {

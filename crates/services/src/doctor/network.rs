@@ -57,7 +57,7 @@ fn is_loopback_name(host: &str) -> bool {
     Authority::parse(host.as_bytes()).is_ok_and(|at| at.host.is_loopback())
 }
 
-/// Whether this process runs in a container of Docker or Podman.
+/// Returns whether this process runs in a container of Docker or Podman.
 pub(super) async fn is_in_container() -> bool {
     for mark in CONTAINER_MARKS {
         if tokio::fs::try_exists(mark).await.unwrap_or(false) {

@@ -146,7 +146,7 @@ impl Receiver {
         }
     }
 
-    /// Whether this node receives the account's messages.
+    /// Returns whether this node receives the account's messages.
     async fn claim(&mut self) -> Result<bool, StoreError> {
         let services = &self.inbound.services;
         let now = services.clock.monotonic_ms();

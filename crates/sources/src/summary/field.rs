@@ -176,7 +176,7 @@ fn say(part: &str, root: Node<'_>) -> Option<String> {
     }
 }
 
-/// Whether a path has a value other than `null` or `false`.
+/// Returns whether a path has a value other than `null` or `false`.
 fn is_there(root: Node<'_>, path: &str) -> bool {
     root.at(path)
         .is_some_and(|found| !found.is_null() && found.as_bool() != Some(false))

@@ -95,7 +95,7 @@ impl Case {
     }
 }
 
-/// Whether the secret is `whsec_` and Base64.
+/// Returns whether the secret is `whsec_` and Base64.
 fn has_encoded_key(mode: AuthMode) -> bool {
     matches!(mode.method(), Method::Signature(scheme) if scheme.key == scheme::Key::Whsec)
 }

@@ -137,7 +137,7 @@ impl Pool {
         }
     }
 
-    /// Whether the pool can be dropped after its unused permits are returned.
+    /// Returns whether the pool can be dropped after its unused permits are returned.
     pub(super) fn is_idle(&self, now_ms: u64) -> bool {
         self.undecided == 0
             && self.is_expired(now_ms)
