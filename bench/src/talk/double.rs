@@ -56,7 +56,7 @@ impl Double {
         format!("http://{}/v1", self.address)
     }
 
-    /// When the latest sentence for this model was sent.
+    /// Returns when the latest sentence for this model was sent.
     pub fn sent(&self, model: &str) -> Option<Instant> {
         let sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
         sent.get(model).copied()

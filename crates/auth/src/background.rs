@@ -131,7 +131,7 @@ impl Auth {
         }
     }
 
-    /// A unique name for this node.
+    /// Returns a unique name for this node.
     fn random_node(&self) -> String {
         format!("{:016x}", u64::from_be_bytes(self.0.random.bytes()))
     }

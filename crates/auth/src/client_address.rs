@@ -64,7 +64,7 @@ impl Client {
     /// The limit factor of a `peer_bucket`.
     pub const PEER_LIMIT_FACTOR: u32 = PROXY_LIMIT_FACTOR;
 
-    /// A client identified by this address alone.
+    /// Returns a client that is identified only by this address.
     pub fn at(ip: IpAddr) -> Self {
         let ip = canonical_ip(ip);
         Self {

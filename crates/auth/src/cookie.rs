@@ -36,7 +36,7 @@ impl<'a> SessionCookies<'a> {
         Self(None)
     }
 
-    /// The values, in order.
+    /// Returns the values, in order.
     pub fn values(self) -> impl Iterator<Item = &'a str> {
         self.0.into_iter().flat_map(session_values)
     }
@@ -73,7 +73,7 @@ pub struct CookieForm {
 }
 
 impl CookieForm {
-    /// The attributes for a response to a request for this host.
+    /// Returns the attributes for a response to a request for this host.
     pub fn of(host: &HostFinding<'_>, is_https: bool) -> Self {
         let under = host
             .authority()

@@ -58,7 +58,7 @@ impl<'a> Host<'a> {
         self.name().is_none()
     }
 
-    /// The DNS name, in lower case and without a trailing dot; `None` for an address.
+    /// Returns the DNS name, in lower case and without a trailing dot; `None` for an address.
     pub fn name(&self) -> Option<&str> {
         match self {
             Self::Name(name) => Some(name),
@@ -143,7 +143,7 @@ impl<'a> Authority<'a> {
         }
     }
 
-    /// The port, or `default` if there is none.
+    /// Returns the port, or `default` if there is none.
     pub fn port_or(&self, default: Option<u16>) -> Option<u16> {
         self.port.or(default)
     }

@@ -23,7 +23,7 @@ pub enum AuthMethod {
 }
 
 impl AuthMethod {
-    /// The name in API responses.
+    /// Returns the name in API responses.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Loopback => "Loopback",
@@ -127,7 +127,7 @@ impl AuthIdentity {
         self.only().is_none_or(|only| only.allows(name))
     }
 
-    /// The session, if the identity has one.
+    /// Returns the session, if the identity has one.
     pub(crate) fn as_session(&self) -> Option<&Arc<LiveSession>> {
         match &self.subject {
             Subject::Session(session) => Some(session),
@@ -140,7 +140,7 @@ impl AuthIdentity {
         matches!(self.subject, Subject::LoopbackDisabled { is_local: false })
     }
 
-    /// The name in audit rows and logs: an ID, never a secret.
+    /// Returns the name in audit rows and logs, which is an ID and never a secret.
     pub fn actor_name(&self) -> String {
         match &self.subject {
             Subject::LoopbackDisabled { is_local: false } => STRANGER.to_owned(),
@@ -164,7 +164,7 @@ pub enum Decision {
 }
 
 impl Decision {
-    /// The identity, if the caller was admitted.
+    /// Returns the identity, if the caller was admitted.
     pub const fn identity(&self) -> Option<&AuthIdentity> {
         match self {
             Self::Allowed(identity) => Some(identity),

@@ -66,7 +66,7 @@ impl Usage {
         }
     }
 
-    /// The last use, if any.
+    /// Returns the last use, if any.
     pub(crate) fn last(&self) -> Option<Timestamp> {
         let used = self.used_ms.load(Ordering::Relaxed);
         (used > 0).then(|| Timestamp::from_millis(used))
@@ -112,7 +112,7 @@ pub(crate) trait Live {
         self.usage().end();
     }
 
-    /// The last use that should be written now.
+    /// Returns the last use that should be written now.
     fn due(&self, now: Timestamp, all: bool) -> Option<Timestamp> {
         self.usage().due(now, all)
     }
@@ -134,7 +134,7 @@ pub enum LoginMethod {
 }
 
 impl LoginMethod {
-    /// The spelling in the database and in JSON.
+    /// Returns the spelling in the database and in JSON.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Password => "password",
@@ -180,7 +180,7 @@ impl LiveSession {
         &self.id
     }
 
-    /// When the session ends, regardless of its use.
+    /// Returns when the session ends, regardless of its use.
     pub const fn expires_at(&self) -> Timestamp {
         self.expires_at
     }

@@ -117,7 +117,7 @@ impl<T: Live> LiveMap<T> {
         self.read().by_hash.values().cloned().collect()
     }
 
-    /// The records whose last use should be written now.
+    /// Returns the records whose last use should be written now.
     pub(crate) fn due(&self, now: Timestamp, all: bool) -> Vec<(Arc<T>, Timestamp)> {
         let records = self.read();
         let due = |record: &Arc<T>| record.due(now, all).map(|at| (Arc::clone(record), at));

@@ -40,7 +40,7 @@ impl Auth {
         }
     }
 
-    /// When the credential behind an identity expires.
+    /// Returns when the credential behind an identity expires.
     pub fn expires_at(&self, identity: &AuthIdentity) -> Option<Timestamp> {
         match &identity.subject {
             Subject::LoopbackDisabled { .. } | Subject::LoopbackSetup => None,

@@ -48,7 +48,7 @@ pub enum FailedCheck {
 }
 
 impl FailedCheck {
-    /// The check's number in the specification, 1 to 4.
+    /// Returns the check's number in the specification, 1 to 4.
     pub const fn number(self) -> u8 {
         match self {
             Self::BehindProxy => 1,

@@ -107,7 +107,7 @@ impl Only {
         other.0.iter().all(covered)
     }
 
-    /// The patterns as given.
+    /// Returns the patterns as given.
     pub fn to_texts(&self) -> Vec<String> {
         self.0.iter().map(Pattern::to_string).collect()
     }

@@ -68,7 +68,7 @@ pub struct RequestContext {
 }
 
 impl RequestContext {
-    /// The caller's identity, or why there is none.
+    /// Returns the caller's identity, or the error that there is none.
     pub fn identity(&self) -> Result<&AuthIdentity, AuthError> {
         match &self.decision {
             Decision::Allowed(identity) => Ok(identity),
@@ -77,7 +77,7 @@ impl RequestContext {
         }
     }
 
-    /// The caller's identity, if it has the scope.
+    /// Returns the caller's identity, if it has the scope.
     pub fn require(&self, scope: Scope) -> Result<&AuthIdentity, AuthError> {
         let identity = self.identity()?;
         if identity.allows(scope) {
@@ -87,7 +87,7 @@ impl RequestContext {
         }
     }
 
-    /// The actor for audit rows and limits.
+    /// Returns the actor for audit rows and limits.
     pub fn actor(&self) -> Actor {
         let name = self.decision.identity().map(AuthIdentity::actor_name);
         Actor {
@@ -105,7 +105,7 @@ impl RequestContext {
         }
     }
 
-    /// The key for counting wrong passwords: the credential, or the client if there is none.
+    /// Returns the key for counting wrong passwords: the credential, or the client if there is none.
     pub(crate) fn credential_id(&self) -> String {
         use crate::identity::Subject;
         match self.decision.identity().map(|identity| &identity.subject) {

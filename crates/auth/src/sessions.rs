@@ -88,7 +88,7 @@ impl Auth {
         NewSession { row, token }
     }
 
-    /// The Set-Cookie values that set the session cookie.
+    /// Returns the Set-Cookie values that set the session cookie.
     pub(crate) fn session_cookies(
         session: &NewSession,
         context: &RequestContext,
@@ -104,7 +104,7 @@ impl Auth {
             .ok_or(AuthError::Internal("the session cookie cannot be encoded"))
     }
 
-    /// The Set-Cookie values that delete the session cookie.
+    /// Returns the Set-Cookie values that delete the session cookie.
     pub(crate) fn cleared_cookies(context: &RequestContext) -> Vec<String> {
         let lines = clear_session(context.https);
         lines

@@ -130,7 +130,7 @@ impl AuthInner {
 }
 
 impl Auth {
-    /// The public facts, from memory.
+    /// Returns the public facts, from memory.
     pub fn facts(&self) -> AuthFacts {
         self.0.settled.load().facts
     }
@@ -188,17 +188,17 @@ impl Auth {
         self.0.foreign.subscribe()
     }
 
-    /// A counter that increases when another node may have changed the table `settings`.
+    /// Returns a counter that increases when another node may have changed the table `settings`.
     pub fn settings_changed(&self) -> watch::Receiver<u64> {
         self.0.settings_changed.subscribe()
     }
 
-    /// The current setup code while setup is incomplete, to be printed on the server's console.
+    /// Returns the current setup code while setup is incomplete. The server prints it on its console.
     pub fn setup_code(&self) -> watch::Receiver<Option<String>> {
         self.0.setup_code.subscribe()
     }
 
-    /// The rate limits per client on this node.
+    /// Returns the rate limits per client on this node.
     pub fn throttle(&self) -> &Throttle {
         &self.0.throttle
     }

@@ -44,7 +44,7 @@ impl Auth {
         is_key && self.0.settings.load().given.step_up_for_keys
     }
 
-    /// When a confirmation given at this time expires.
+    /// Returns when a confirmation given at this time expires.
     pub(crate) fn confirmation_ends(confirmed_at: Timestamp) -> Timestamp {
         confirmed_at.after(Duration::from_secs(CONFIRMATION_SECONDS))
     }

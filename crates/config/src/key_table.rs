@@ -20,7 +20,7 @@ const GUARDED_SECTIONS: [&str; 9] = [
     "telemetry",
 ];
 
-/// Every setting, in the order of the sample.
+/// Returns every setting, in the order of the sample.
 pub fn describe() -> &'static [KeySpec] {
     static KEYS: LazyLock<Vec<KeySpec>> = LazyLock::new(|| section::KEYS.concat());
     &KEYS

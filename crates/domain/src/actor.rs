@@ -29,7 +29,7 @@ impl Actor {
         Self::inside("system")
     }
 
-    /// A user at this machine's command line while the server is stopped.
+    /// Returns the actor for a user at this machine's command line while the server is stopped.
     pub fn cli() -> Self {
         Self::inside("cli")
     }

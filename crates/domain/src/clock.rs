@@ -28,7 +28,7 @@ impl Timestamp {
         )
     }
 
-    /// The duration from this moment to `later`; zero when `later` is earlier.
+    /// Returns the duration from this moment to `later`; zero when `later` is earlier.
     pub fn until(self, later: Self) -> Duration {
         Duration::from_millis(u64::try_from(later.0.saturating_sub(self.0)).unwrap_or(0))
     }

@@ -20,7 +20,7 @@ macro_rules! statuses {
             /// Every status, in the order of the specification's table.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
 
-            /// The name in the API and in the database.
+            /// Returns the name in the API and in the database.
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $name,)+ }
             }

@@ -39,7 +39,7 @@ macro_rules! ids {
                 Self(text.into())
             }
 
-            /// The ID including its prefix.
+            /// Returns the ID including its prefix.
             pub fn as_str(&self) -> &str {
                 &self.0
             }

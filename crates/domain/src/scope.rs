@@ -36,7 +36,7 @@ impl Scope {
         Self::Pairing,
     ];
 
-    /// The name in the API.
+    /// Returns the name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Read => "operator.read",
@@ -92,14 +92,14 @@ impl ScopeSet {
         self.0 == 0
     }
 
-    /// The scopes in the set, in the specification's order.
+    /// Returns the scopes in the set, in the specification's order.
     pub fn iter(self) -> impl Iterator<Item = Scope> {
         Scope::ALL
             .into_iter()
             .filter(move |scope| self.0 & scope.bit() != 0)
     }
 
-    /// The text form for the database: names separated by spaces.
+    /// Returns the text form for the database: names separated by spaces.
     pub fn to_text(self) -> String {
         self.iter().map(Scope::name).collect::<Vec<_>>().join(" ")
     }

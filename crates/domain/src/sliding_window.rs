@@ -48,7 +48,7 @@ impl SlidingWindow {
             .is_none_or(|moment| age(*moment, now_ms) >= window_ms)
     }
 
-    /// The heap memory in bytes.
+    /// Returns the heap memory in bytes.
     pub fn heap_bytes(&self) -> usize {
         self.moments.capacity() * size_of::<u32>()
     }

@@ -29,7 +29,7 @@ impl SweepTime {
         }
     }
 
-    /// The current time for sweeps, never later than the wall clock.
+    /// Returns the current time for sweeps, never later than the wall clock.
     pub fn now(&mut self, clock: &dyn Clock) -> Timestamp {
         let (wall, monotonic) = (clock.now().as_millis(), clock.monotonic_ms());
         let elapsed = monotonic.saturating_sub(self.at_monotonic_ms);
@@ -49,7 +49,7 @@ impl SweepTime {
         Timestamp::from_millis(self.mark.min(wall))
     }
 
-    /// The mark to store for the next start.
+    /// Returns the mark to store for the next start.
     pub const fn mark(&self) -> Timestamp {
         Timestamp::from_millis(self.mark)
     }

@@ -92,17 +92,17 @@ impl Secrets {
         self.0.status()
     }
 
-    /// A receiver for the vault's status and its changes.
+    /// Returns a receiver for the vault's status and its changes.
     pub fn subscribe_status(&self) -> watch::Receiver<Status> {
         self.0.status.subscribe()
     }
 
-    /// A receiver that is notified when this node stores or removes a provider's key.
+    /// Returns a receiver that is notified when this node stores or removes a provider's key.
     pub fn subscribe_provider_keys(&self) -> watch::Receiver<()> {
         self.0.provider_keys.subscribe()
     }
 
-    /// A receiver for the progress of a migration, rotation or disable; `None` while none runs.
+    /// Returns a receiver for the progress of a migration, rotation or disable; `None` while none runs.
     pub fn progress(&self) -> watch::Receiver<Option<Progress>> {
         self.0.progress.subscribe()
     }

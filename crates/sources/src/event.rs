@@ -215,7 +215,7 @@ fn header_text(headers: &HeaderMap, name: &str) -> Option<String> {
     clean::plain(&raw_header(headers, name)?, MAX_VALUE_CHARS)
 }
 
-/// The first value of a header, with invalid UTF-8 replaced.
+/// Returns the first value of a header, with invalid UTF-8 replaced.
 fn raw_header<'h>(headers: &'h HeaderMap, name: &str) -> Option<Cow<'h, str>> {
     let value = headers.get(name)?;
     Some(String::from_utf8_lossy(value.as_bytes()))

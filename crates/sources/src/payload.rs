@@ -70,7 +70,7 @@ pub enum PayloadError {
 }
 
 impl PayloadError {
-    /// A label for metrics and for the delivery's record.
+    /// Returns a label for metrics and for the delivery's record.
     pub const fn reason(self) -> &'static str {
         match self {
             Self::Empty => "empty_body",
@@ -128,7 +128,7 @@ impl Payload {
         })
     }
 
-    /// The JSON text: the original body, the content of a form's `payload` field, or an object built from
+    /// Returns the JSON text: the original body, the content of a form's `payload` field, or an object built from
     /// the form's fields.
     pub fn text(&self) -> &str {
         &self.text
@@ -143,12 +143,12 @@ impl Payload {
         Node::new(&self.text, &self.tree)
     }
 
-    /// The value at a dot-separated path of keys and array indexes, such as `pull_request.labels.0`.
+    /// Returns the value at a dot-separated path of keys and array indexes, such as `pull_request.labels.0`.
     pub fn get(&self, path: &str) -> Option<Node<'_>> {
         self.root().at(path)
     }
 
-    /// The string at a path. Returns `None` for any other type.
+    /// Returns the string at a path. Returns `None` for any other type.
     pub fn string(&self, path: &str) -> Option<Cow<'_, str>> {
         self.get(path)?.as_str()
     }

@@ -201,7 +201,7 @@ impl Condition {
 }
 
 impl Profile {
-    /// All known event types: those offered for filters, then the rest.
+    /// Returns all known event types. Those offered for filters come first.
     pub fn catalog(&self) -> impl Iterator<Item = &'static EventType> {
         self.events.iter().chain(self.more_events)
     }

@@ -157,7 +157,7 @@ fn event_word(profile: &Profile, event: &str) -> String {
     theirs.unwrap_or(word).to_owned()
 }
 
-/// The part of an event type before the first dot.
+/// Returns the part of an event type before the first dot.
 fn family(event: &str) -> &str {
     event.split_once('.').map_or(event, |(family, _)| family)
 }

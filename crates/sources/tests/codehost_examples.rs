@@ -43,7 +43,7 @@ fn examples() -> Option<Value> {
     Some(serde_json::from_slice(&text).unwrap())
 }
 
-/// A delivery as GitHub sends it: docs.github.com, "Validating webhook deliveries".
+/// Returns a delivery in GitHub's format: docs.github.com, "Validating webhook deliveries".
 fn deliver(profile: &Profile, name: &str, id: &str, body: &[u8]) -> (Event, String) {
     let mut mac = Hmac::<Sha256>::new_from_slice(SECRET.as_bytes()).unwrap();
     mac.update(body);

@@ -202,7 +202,7 @@ fn quoted_list<'n>(names: impl Iterator<Item = &'n str>) -> String {
     names.map(quoted).collect::<Vec<_>>().join(", ")
 }
 
-/// The parameters `$first`, `$first + 1`, … of a statement.
+/// Returns the parameters `$first`, `$first + 1`, … of a statement.
 fn parameters(first: usize, count: usize) -> String {
     let parameters = (first..first + count).map(|number| format!("${number}"));
     parameters.collect::<Vec<_>>().join(", ")

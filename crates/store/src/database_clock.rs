@@ -100,7 +100,7 @@ impl NodeTime {
         }
     }
 
-    /// The wall clock, in Unix milliseconds, at the origin of the monotonic clock.
+    /// Returns the wall clock, in Unix milliseconds, at the origin of the monotonic clock.
     fn wall_origin_ms(self) -> i64 {
         self.wall
             .as_millis()

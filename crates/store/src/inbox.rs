@@ -54,7 +54,7 @@ pub struct InboxMessagePage {
 }
 
 impl InboxMessageRow {
-    /// The values of [`INSERT`].
+    /// Returns the values of [`INSERT`].
     fn values(&self) -> Vec<Value<'_>> {
         vec![
             self.id.as_str().into(),

@@ -37,7 +37,7 @@ const RETURNED_AT_ONCE: usize = 500;
 
 /// The subject of a limit, such as a webhook or a client.
 pub trait RateKey: Clone + Eq + Hash + Send + Sync + fmt::Debug + 'static {
-    /// The name of the limit in the database, unique among all kinds of keys.
+    /// Returns the name of the limit in the database, unique among all kinds of keys.
     fn name(&self) -> String;
 }
 

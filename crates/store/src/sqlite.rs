@@ -45,7 +45,7 @@ impl SqliteFile {
         Ok(())
     }
 
-    /// The path of the write-ahead log. SQLite resolves links in the path of the database first.
+    /// Returns the path of the write-ahead log. SQLite resolves links in the path of the database first.
     pub(crate) fn log_path(&self) -> PathBuf {
         let path = self.path.canonicalize();
         let path = path.unwrap_or_else(|_| self.path.clone());

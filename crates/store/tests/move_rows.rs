@@ -50,7 +50,7 @@ async fn interrupt_move(from: &TestDatabase, to: &TestDatabase) {
     assert!(matches!(ended, Some(Err(error)) if error.is_panic()));
 }
 
-/// A database with rows and an empty one, for each pair of engines.
+/// Creates a database with rows and an empty one, for each pair of engines.
 async fn pairs() -> Result<Vec<(TestDatabase, TestDatabase)>, StoreError> {
     let mut pairs = Vec::new();
     for turned in [false, true] {

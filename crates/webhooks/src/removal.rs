@@ -83,7 +83,7 @@ impl Webhooks {
         Ok(self.0.purge().await?)
     }
 
-    /// The duty of [`Webhooks::purge_once`].
+    /// Returns the duty of [`Webhooks::purge_once`].
     #[doc(hidden)]
     pub const fn removal_duty() -> Duty {
         Duty::new("webhooks.removals", LEASE)

@@ -15,7 +15,7 @@ const SWEEP_LEASE: Duration = Duration::from_mins(15);
 const FLUSHED_AT_ONCE: usize = 500;
 
 impl Auth {
-    /// The duty of [`Auth::sweep_rows_once`].
+    /// Returns the duty of [`Auth::sweep_rows_once`].
     #[doc(hidden)]
     pub const fn sweep_duty() -> Duty {
         Duty::new("credentials.sweep", SWEEP_LEASE)

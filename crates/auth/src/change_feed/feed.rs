@@ -59,7 +59,7 @@ impl Feed {
         self.shared
     }
 
-    /// Milliseconds since the last successful read began; 0 on a database of a single node.
+    /// Returns the milliseconds since the last successful read began; 0 on a database of a single node.
     pub(super) fn lag_ms(&self, now_ms: u64) -> u64 {
         if !self.shared {
             return 0;

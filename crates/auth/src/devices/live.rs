@@ -56,12 +56,12 @@ impl LiveDevice {
         self.expires_at
     }
 
-    /// The networks from which the device may connect; `None` is any.
+    /// Returns the networks from which the device may connect; `None` is any.
     pub(crate) fn allowed_cidrs(&self) -> Option<&[Cidr]> {
         self.allowed_cidrs.as_deref()
     }
 
-    /// The methods that the device may call; `None` is all.
+    /// Returns the methods that the device may call; `None` is all.
     pub(crate) const fn only(&self) -> Option<&Only> {
         self.only.as_ref()
     }
@@ -76,7 +76,7 @@ impl LiveDevice {
         self.sockets.load(Ordering::Relaxed) > 0
     }
 
-    /// When the device was last connected.
+    /// Returns when the device was last connected.
     pub(crate) fn last_seen_at(&self) -> Option<Timestamp> {
         self.usage.last()
     }

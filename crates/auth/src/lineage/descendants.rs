@@ -123,7 +123,7 @@ impl Descendants {
     }
 }
 
-/// The subject in the change feed that other nodes reload.
+/// Returns the subject in the change feed. Other nodes reload its rows.
 const fn change_of(row: &CreatedCredentialRow) -> &'static str {
     match row {
         CreatedCredentialRow::ApiKey(_) => "auth_api_keys",

@@ -52,12 +52,12 @@ impl LiveKey {
         self.expires_at
     }
 
-    /// The networks from which the key may be used; `None` is any.
+    /// Returns the networks from which the key may be used; `None` is any.
     pub(crate) fn allowed_cidrs(&self) -> Option<&[Cidr]> {
         self.allowed_cidrs.as_deref()
     }
 
-    /// The methods and paths that the key may call; `None` is all.
+    /// Returns the methods and paths that the key may call; `None` is all.
     pub(crate) const fn only(&self) -> Option<&Only> {
         self.only.as_ref()
     }

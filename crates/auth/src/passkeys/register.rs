@@ -171,7 +171,7 @@ impl Auth {
         })
     }
 
-    /// The user ID under which authenticators store this instance's passkeys. Created on first use.
+    /// Returns the user ID under which authenticators store this instance's passkeys. Creates it on first use.
     async fn user_handle(&self) -> Result<[u8; 16], AuthError> {
         let fresh = HEXLOWER.encode(&self.0.random.bytes::<16>());
         let now = self.0.now();

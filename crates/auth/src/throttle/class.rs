@@ -34,7 +34,7 @@ impl ThrottleClass {
         Self::LookUp,
     ];
 
-    /// The number of requests admitted per client in any 60 seconds.
+    /// Returns the number of requests admitted per client in any 60 seconds.
     pub const fn limit(self) -> u32 {
         match self {
             Self::Login | Self::Connect => 5,
@@ -45,7 +45,7 @@ impl ThrottleClass {
         }
     }
 
-    /// The name in logs and metrics.
+    /// Returns the name in logs and metrics.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Login => "login",
@@ -86,7 +86,8 @@ pub fn class_of(method: &Method, path: &str, is_upgrade: bool) -> Option<Throttl
     Some(class)
 }
 
-/// `POST /api/webhooks/ingest/*`: public; each webhook authenticates its own requests.
+/// Returns whether the request is `POST /api/webhooks/ingest/*`. This path is public, because each webhook
+/// authenticates its own requests.
 pub fn is_ingest(method: &Method, path: &str) -> bool {
     method == Method::POST && path.starts_with("/api/webhooks/ingest/")
 }

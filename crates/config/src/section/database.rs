@@ -68,7 +68,7 @@ pub enum DatabaseUrl {
 impl FromStr for DatabaseUrl {
     type Err = InvalidValue;
 
-    /// The reason of an error never quotes the text, because it may contain a password.
+    /// Parses a database URL. The reason of an error never quotes the text, because it may contain a password.
     fn from_str(text: &str) -> Result<Self, InvalidValue> {
         if let Some(rest) = text.strip_prefix("sqlite:") {
             return sqlite(rest.strip_prefix("//").unwrap_or(rest));

@@ -124,7 +124,7 @@ impl Inner {
         Ok(report)
     }
 
-    /// The key for decryption; `None` when there is nothing to decrypt.
+    /// Returns the key for decryption; `None` when there is nothing to decrypt.
     async fn key_to_disable(
         &self,
         actor: &Actor,

@@ -24,7 +24,7 @@ pub(crate) enum UnsealCredential {
 }
 
 impl UnsealCredential {
-    /// The text in the audit log.
+    /// Returns the text in the audit log.
     const fn as_str(&self) -> &'static str {
         match self {
             Self::Password => "password",

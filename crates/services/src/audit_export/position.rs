@@ -9,7 +9,7 @@ use gatehouse_store::{AuditRow, Conn, Store, StoreError};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-/// The key of the position in the table of settings.
+/// Returns the key of the position in the table of settings.
 const fn key(target: Target) -> &'static str {
     match target {
         Target::File => "audit_export_file",

@@ -173,7 +173,7 @@ impl Services {
         Ok(State::read(stored?))
     }
 
-    /// The stored results of checks.
+    /// Returns the stored results of checks.
     pub(super) async fn backup_checks(&self) -> Result<Checks, StoreError> {
         self.drill_state().await.map(Checks)
     }

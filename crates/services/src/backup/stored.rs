@@ -54,7 +54,7 @@ pub fn source(
     })
 }
 
-/// The directory for backups.
+/// Returns the directory for backups.
 pub fn directory(layers: &Layers, settings: &BackupSettings) -> PathBuf {
     let name = settings.to.as_deref().unwrap_or(Path::new(DIRECTORY));
     layers.data_dir().join(name)
@@ -72,7 +72,7 @@ pub struct Stored {
 }
 
 impl Stored {
-    /// The directory for backups.
+    /// Returns the directory for backups.
     pub fn place(self, layers: &Layers) -> BackupDirectory {
         BackupDirectory::new(directory(layers, &self.settings), layers, self.place)
     }

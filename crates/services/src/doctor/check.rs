@@ -81,12 +81,12 @@ fn is_false(value: &bool) -> bool {
 }
 
 impl Check {
-    /// A check that passed.
+    /// Creates a check that passed.
     pub fn fine(id: &'static str, message: impl Into<String>) -> Self {
         Self::new(id, message.into(), None)
     }
 
-    /// A check that failed, with what to do.
+    /// Creates a check that failed, with the suggested fix.
     pub fn bad(id: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::new(id, message.into(), Some(hint.into()))
     }

@@ -20,7 +20,7 @@ pub enum When {
 }
 
 impl When {
-    /// The name of the header, in lower case.
+    /// Returns the name of the header, in lower case.
     pub(crate) const fn header(self) -> Option<&'static str> {
         match self {
             Self::Header(name, _) => Some(name),

@@ -182,7 +182,7 @@ fn is_there(root: Node<'_>, path: &str) -> bool {
         .is_some_and(|found| !found.is_null() && found.as_bool() != Some(false))
 }
 
-/// The name of a branch or tag without Git's prefix.
+/// Returns the name of a branch or tag without Git's prefix.
 pub(crate) fn short_ref(name: &str) -> &str {
     ["refs/heads/", "refs/tags/"]
         .iter()
@@ -190,7 +190,7 @@ pub(crate) fn short_ref(name: &str) -> &str {
         .unwrap_or(name)
 }
 
-/// The first 10 characters of a commit ID.
+/// Returns the first 10 characters of a commit ID.
 pub(crate) fn short_id(id: &str) -> String {
     id.chars().take(10).collect()
 }

@@ -62,7 +62,7 @@ pub(super) fn read<'a>(scheme: &Scheme, headers: &'a HeaderMap) -> Result<Claim<
     })
 }
 
-/// The values of the first header in `names` that is present; empty if none is.
+/// Returns the values of the first header in `names` that is present; empty if none is.
 pub(super) fn first_present<'a>(
     headers: &'a HeaderMap,
     names: &[&str],

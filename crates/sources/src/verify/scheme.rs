@@ -60,7 +60,7 @@ pub(crate) enum Algorithm {
 }
 
 impl Algorithm {
-    /// The length of a signature in bytes.
+    /// Returns the length of a signature in bytes.
     pub const fn bytes(self) -> usize {
         match self {
             Self::Sha256 => 32,

@@ -158,7 +158,7 @@ async fn sum(
     }
 }
 
-/// The first 16 bytes of the SHA-256 of a row. Each value is preceded by its type and its length.
+/// Returns the first 16 bytes of the SHA-256 of a row. Each value is preceded by its type and its length.
 fn hash<'c>(cells: impl Iterator<Item = &'c Cell>) -> u128 {
     let mut hash = Sha256::new();
     for cell in cells {

@@ -99,7 +99,7 @@ pub(crate) struct EndedRow {
 columns! { EndedRow: session_key, webhook_id, received_at, started_at }
 
 impl EndedRow {
-    /// How long the last attempt took; `None` if there was none.
+    /// Returns how long the last attempt took; `None` if there was none.
     pub(crate) fn took_ms(&self, finished_at: Timestamp) -> Option<i64> {
         let started_at = self.started_at?;
         Some(

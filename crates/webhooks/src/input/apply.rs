@@ -169,7 +169,7 @@ impl WebhookInput {
         })
     }
 
-    /// A schedule has no sender to verify.
+    /// Applies the input of a schedule. A schedule has no sender to verify.
     fn apply_schedule(&self, stored: &mut StoredConfig) -> Checked<()> {
         let config = &mut stored.webhook;
         if config.source_profile != profile::SCHEDULE {

@@ -161,7 +161,7 @@ impl Last {
     }
 }
 
-/// The default of fields that earlier versions do not store.
+/// Returns the default of fields that earlier versions do not store.
 const fn yes() -> bool {
     true
 }

@@ -11,7 +11,7 @@ fn any_mode() -> impl Strategy<Value = AuthMode> {
     select(checking().collect::<Vec<_>>())
 }
 
-/// A secret for any mode: valid in a header and valid Base64.
+/// Returns a secret for any mode: valid in a header and valid Base64.
 fn any_secret() -> impl Strategy<Value = String> {
     prop::collection::vec(any::<u8>(), 1..40)
         .prop_map(|bytes| format!("whsec_{}", BASE64.encode(bytes)))

@@ -124,7 +124,7 @@ impl Inner {
     }
 }
 
-/// The payload of a run. docs/API-webhooks.md documents it.
+/// Returns the payload of a run. docs/API-webhooks.md documents the payload.
 fn payload(schedule: &Schedule, runs: CaughtUp) -> String {
     json!({
         "type": EVENT,

@@ -12,7 +12,7 @@ use serde_json::json;
 use std::time::Duration;
 use tokio::net::TcpListener;
 
-/// A server that accepts connections but never responds, and an account that sends to it.
+/// Creates a server that accepts connections but never responds, and an account that sends to it.
 pub(super) async fn hanging_account(harness: &Harness, id: &str) -> (TcpListener, String) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
