@@ -110,7 +110,7 @@ async fn beside(installation: &Installation, hangs: bool) -> Result<Vec<Duration
         };
         delays.push(came.saturating_duration_since(begun));
         if begun.elapsed() > TURN / 2 {
-            // The other deliveries block this one. One sample proves it.
+            // The hanging deliveries block the healthy webhook. One sample proves it.
             break;
         }
         tokio::time::sleep(Duration::from_millis(20)).await;

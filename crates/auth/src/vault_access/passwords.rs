@@ -35,7 +35,7 @@ impl Auth {
         let tried = self.begin_try(context).await?;
         let work = work(self.0.secrets.clone(), context.actor());
         let work = self.durable(async move { Ok(work.await?) });
-        // Both hash the password, which takes long, so they run concurrently.
+        // Both futures hash the password, which takes long, so they run concurrently.
         let (outcome, is_login) = tokio::join!(work, self.is_login_password(context, &sent));
         match outcome {
             Err(AuthError::Vault(VaultError::BadKey)) => Err(self.bad_key(context).await),

@@ -111,7 +111,7 @@ async fn a_node_may_notify_a_device_that_another_node_paired() {
         let (mut gate, cookie) = Gate::with_owner(database).await;
         let owner = gate.context(HERE, &cookie).await;
         let id = gate.auth.pair_device(&owner, phone()).await.unwrap().id;
-        // Its memory is that of a node that has not loaded anything since then.
+        // A restarted node has loaded nothing into memory.
         gate.restart().await;
         let auth = &gate.auth;
         assert!(!auth.device_may_receive(&id, Scope::Read, METHOD));

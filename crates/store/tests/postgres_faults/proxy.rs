@@ -133,7 +133,7 @@ async fn pump(
             Fault::CutAfterCommit | Fault::CutForGood if commits => {
                 fault.send_replace(Fault::NoAnswers);
                 to.write_all(bytes).await.unwrap();
-                // This is enough time for the server to read the message. If it were not enough, nothing would be
+                // The server reads the message in this time. If it did not, nothing would be
                 // committed and the test would fail.
                 tokio::time::sleep(Duration::from_millis(500)).await;
                 fault.send_replace(if now == Fault::CutForGood {

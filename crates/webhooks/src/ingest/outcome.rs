@@ -18,7 +18,7 @@ pub enum Ingested {
     Filtered(DeliveryId),
     /// A duplicate of this delivery; the response is 200.
     Deduplicated(DeliveryId),
-    /// One of the outcomes above; the response is 200 with this JSON, which the sender needs.
+    /// Accepted, filtered or deduplicated; the response is 200 with this JSON, which the sender needs.
     Answered(Box<Self>, Value),
     /// The sender verifies the URL; the response is 200 with this content.
     Handshake(HandshakeReply),

@@ -85,7 +85,7 @@ impl Inner {
     ) -> Result<Duration, StoreError> {
         loop {
             let paused = self.live.paused_schedules();
-            // Their runs stay due, so they must not fill the page.
+            // The runs of paused and stuck schedules stay due, so they must not fill the page.
             let waiting = paused.len().saturating_add(stuck.len());
             let limit = PAGE.saturating_add(i64::try_from(waiting).unwrap_or(i64::MAX));
             let mut schedules = self

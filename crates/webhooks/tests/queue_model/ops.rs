@@ -64,15 +64,15 @@ pub enum Op {
 #[derive(Clone, Copy, Debug)]
 pub enum End {
     Completed,
-    /// It failed permanently.
+    /// The run failed permanently.
     Failed,
-    /// It is retried after this many seconds.
+    /// The run is retried after this many seconds.
     Retry(i64),
-    /// It needs the vault.
+    /// The run needs the vault.
     NeedsVault,
-    /// It was stopped before anything was sent.
+    /// The run was stopped before anything was sent.
     NotBegun,
-    /// It was stopped after something may have been sent.
+    /// The run was stopped after something may have been sent.
     Interrupted,
 }
 
