@@ -103,7 +103,7 @@ impl Client {
         }
         ensure!(
             self.answer.len() == length && self.answer.starts_with(b"HTTP/1.1 200 "),
-            "an answer of another kind came"
+            "a response of another kind was received"
         );
         Ok(())
     }

@@ -2,7 +2,7 @@
 //! never fail the run. They depend on the load of the machine, and a check that fails at random is soon ignored.
 #![expect(
     clippy::disallowed_methods,
-    reason = "the bans guard an async server; this is a tool at a developer's desk"
+    reason = "the bans protect an async server; this is a tool for developers"
 )]
 
 mod bare;

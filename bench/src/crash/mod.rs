@@ -173,7 +173,7 @@ async fn kill_often(
                 kills.gateway += 1;
                 server = installation
                     .start()
-                    .context("the gateway did not start again")?;
+                    .context("the gateway did not start after a kill")?;
                 address.send_replace(server.address);
             }
         }

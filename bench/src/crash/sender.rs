@@ -148,7 +148,7 @@ async fn send(address: &watch::Receiver<SocketAddr>, message: &Message) -> Resul
             Ok(status) => bail!("a delivery was answered {status}"),
         }
     }
-    bail!("the gateway did not come back")
+    bail!("the gateway did not become available again")
 }
 
 async fn attempt(address: SocketAddr, message: &[u8]) -> Result<u16> {

@@ -98,7 +98,7 @@ async fn load(site: &Site) -> Result<(Store, Auth)> {
 fn allowed(decision: &Decision) -> Result<()> {
     match decision {
         Decision::Allowed(_) => Ok(()),
-        Decision::SetupRequired | Decision::Unauthorized => bail!("a credential is not let in"),
+        Decision::SetupRequired | Decision::Unauthorized => bail!("a credential is not admitted"),
     }
 }
 

@@ -104,7 +104,7 @@ async fn beside(installation: &Installation, hangs: bool) -> Result<Vec<Duration
             }
             ensure!(
                 begun.elapsed() < PATIENCE,
-                "a healthy webhook waits for ever"
+                "a healthy webhook waits forever"
             );
             tokio::time::sleep(Duration::from_millis(1)).await;
         };

@@ -221,7 +221,7 @@ async fn feed(
         let state = State {
             number,
             at,
-            described: format!("cut after change {moment}, lost of what was not synced: {loss:?}"),
+            described: format!("cut after change {moment}, loss of unsynced changes: {loss:?}"),
             files: disk.cut(loss, &random),
             by_binary: number % args.binary_every.max(1) == 0,
         };

@@ -95,7 +95,7 @@ impl Verifier {
             if let What::Delivery(id) = &promise.what {
                 ensure!(
                     stored.contains(id),
-                    "{id} was answered 202 and is not there"
+                    "{id} was answered with 202 and does not exist"
                 );
             }
         }

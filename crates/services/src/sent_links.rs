@@ -258,7 +258,7 @@ impl Services {
         // Written without the guard, because the caller's credential may have ended after the answer took effect.
         let stored: Result<bool, StoreError> = unguarded(write).await;
         stored.unwrap_or_else(|error| {
-            tracing::warn!(%error, "how a call ended was not stored for its link");
+            tracing::warn!(%error, "the end of a call was not stored for its link");
             false
         })
     }

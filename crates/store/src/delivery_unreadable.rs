@@ -92,7 +92,7 @@ impl Conn {
         tracing::warn!(
             delivery = id,
             error = cause as &dyn std::error::Error,
-            "a stored delivery cannot be read; it may be from a newer version and is put off"
+            "a stored delivery cannot be read; it may be from a newer version and is postponed"
         );
         let until = now.after(PAUSE).as_millis();
         self.run_later(PUT_OFF, vec![id.into(), until.into(), UNREADABLE.into()])

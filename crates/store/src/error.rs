@@ -21,7 +21,7 @@ pub enum StoreError {
     #[error("the database is unavailable{}", advice(.0))]
     Unavailable(#[source] Cause),
     /// PostgreSQL ended the transaction because of a deadlock. A retry may succeed.
-    #[error("the write and another one waited for each other")]
+    #[error("the write and another write waited for each other")]
     Deadlock(#[source] Cause),
     /// A row with this key already exists.
     #[error("a row with this key already exists")]

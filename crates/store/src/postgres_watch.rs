@@ -84,7 +84,7 @@ impl StatementWatch {
             // The server responds with an error, for example that no connection is free.
             Err(error) if error.as_db_error().is_some() => Session::Works,
             Err(error) => {
-                tracing::debug!(%error, "the database server was not asked about a statement");
+                tracing::debug!(%error, "the state of a statement could not be queried");
                 Session::Lost
             }
         }

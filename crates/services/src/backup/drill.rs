@@ -91,7 +91,7 @@ impl Services {
                 }
                 let _turn = services.hold_drills().await;
                 if let Err(error) = services.make_due_drill(&verify).await {
-                    tracing::warn!(%error, "the drill of backups cannot be made");
+                    tracing::warn!(%error, "the trial restore of backups cannot run");
                 }
             }
         }));

@@ -163,7 +163,7 @@ impl Services {
                 let ended = match created {
                     Ok(created) if is_forwarded => {
                         if completed.send(()).is_err() {
-                            tracing::debug!("the client left after the last byte");
+                            tracing::debug!("the client disconnected after the last byte");
                         }
                         let mut more = Map::new();
                         more.insert("bytes".to_owned(), json!(created.bytes));
@@ -173,7 +173,7 @@ impl Services {
                     Ok(_) => Concluded::Failed(INCOMPLETE),
                     Err(error) => {
                         let reason = failed(error).message;
-                        tracing::warn!(%reason, "a backup was not sent to its end");
+                        tracing::warn!(%reason, "a backup was not sent completely");
                         Concluded::Failed(INCOMPLETE)
                     }
                 };

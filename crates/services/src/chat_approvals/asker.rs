@@ -29,7 +29,7 @@ impl Services {
         let message = self.agents.approval_message(&asked.id)?;
         let found = self.find_asker(&message).await;
         found.unwrap_or_else(|error| {
-            tracing::warn!(%error, "the person whose turn asks could not be read");
+            tracing::warn!(%error, "the person whose turn needs an approval could not be read");
             None
         })
     }

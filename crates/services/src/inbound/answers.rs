@@ -286,7 +286,10 @@ impl Inbound {
             channels.is_private(id, chat, person).await?
         };
         if !is_private {
-            tracing::warn!(account = id, "others would read an answer");
+            tracing::warn!(
+                account = id,
+                "an answer was not sent, because other people would read it"
+            );
         }
         Ok(is_private)
     }

@@ -124,7 +124,7 @@ impl Receiver {
     async fn pause(&mut self, why: String, wait: Duration) {
         if let Err(error) = self.note(Some(why)).await {
             let account = &self.account.id;
-            tracing::warn!(%error, account, "why nothing is received could not be stored");
+            tracing::warn!(%error, account, "the reason why receiving fails could not be stored");
         }
         let mut left = wait;
         while !left.is_zero() {

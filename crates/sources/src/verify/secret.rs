@@ -30,7 +30,7 @@ pub enum BadSecret {
     #[error("expected the sender's public key: 64 hexadecimal digits")]
     NotPublicKey,
     /// The mode sends the secret in a header, but the secret contains characters that are not allowed in a header.
-    #[error("a header cannot carry it")]
+    #[error("a header cannot contain it")]
     NotForHeaders,
 }
 

@@ -35,10 +35,10 @@ pub enum OpenError {
     )]
     UnfinishedMove,
     /// A migration failed. The database is unchanged since the previous migration.
-    #[error("cannot bring the database up to this version")]
+    #[error("cannot migrate the database to this version")]
     Migrate(#[source] StoreError),
     /// An applied migration differs from the one that this version has under the same number.
-    #[error("migration {version} of the database is not the one of this version of Gatehouse")]
+    #[error("migration {version} of the database differs from that of this version of Gatehouse")]
     ChangedMigration { version: i64 },
     /// The URL does not name a supported engine.
     #[error("the database URL must begin with sqlite:// or postgres://")]

@@ -25,7 +25,7 @@ impl Services {
         });
         match store.await {
             Ok(true) => {}
-            Ok(false) => tracing::warn!("another node has begun the scheduled backup as well"),
+            Ok(false) => tracing::warn!("another node has also begun the scheduled backup"),
             Err(error) => tracing::warn!(%error, "the lease of the backup cannot be renewed"),
         }
     }

@@ -57,7 +57,10 @@ async fn try_send_code(
         .await?
     {
         if looks == tries {
-            tracing::warn!(account = account.id, "others would read a pairing code");
+            tracing::warn!(
+                account = account.id,
+                "a pairing code was not sent, because other people would read it"
+            );
             return Ok(());
         }
         tokio::time::sleep(BACKOFF.0.saturating_mul(looks)).await;

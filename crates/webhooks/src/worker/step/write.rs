@@ -110,7 +110,7 @@ impl Worker {
             Err(error) => {
                 tracing::error!(
                     error = &error as &dyn std::error::Error,
-                    "this was refused as well; the lease of the delivery will expire, and it will be attempted again"
+                    "the failure was also refused; the lease of the delivery will expire, and another attempt follows"
                 );
                 Ok(false)
             }
