@@ -61,14 +61,14 @@ impl Auth {
             facts = Box::pin(self.0.facts_read.share(|| self.look_up_facts())).await?;
         }
         let allowed = |identity| Ok(Decision::Allowed(identity));
-        // Row 1.
+        // Row 1: authentication is disabled.
         let is_local = input.locality.is_local();
         if facts.auth_disabled && self.row_1_reaches(is_local) {
             return allowed(AuthIdentity::loopback(Subject::LoopbackDisabled {
                 is_local,
             }));
         }
-        // Rows 2 and 3, before checking any credential.
+        // Rows 2 and 3: setup is not complete. No credential is checked.
         if !facts.setup_complete {
             return if is_local {
                 allowed(AuthIdentity::loopback(Subject::LoopbackSetup))
@@ -77,11 +77,11 @@ impl Auth {
             };
         }
         let now = self.0.now();
-        // Row 4.
+        // Row 4: a session.
         if let Some(session) = self.session(input, now).await? {
             return allowed(AuthIdentity::session(session));
         }
-        // Row 5.
+        // Row 5: an API key or a device token.
         if let Some(token) = input.api_key
             && let Some(key) = self
                 .find_by_token(&self.api_keys(), token, input, now)
@@ -96,7 +96,7 @@ impl Auth {
         {
             return allowed(AuthIdentity::device(DevicePresence::begin(device)));
         }
-        // Row 6.
+        // Row 6: no valid credential.
         Ok(Decision::Unauthorized)
     }
 

@@ -41,7 +41,7 @@ pub struct AuthIdentity {
     pub subject: Subject,
 }
 
-/// The credential behind an identity.
+/// The credential behind an identity. The numbers are the rows of the decision table of `check_auth()`.
 #[derive(Clone, Debug)]
 pub enum Subject {
     /// Row 1: auth is disabled.
@@ -52,9 +52,9 @@ pub enum Subject {
     },
     /// Row 2: setup is not complete and the connection is local.
     LoopbackSetup,
-    /// Row 4.
+    /// Row 4: a valid session.
     Session(Arc<LiveSession>),
-    /// Row 5.
+    /// Row 5: a valid API key.
     ApiKey(Arc<LiveKey>),
     /// Row 5, on a socket: a paired device.
     Device(Arc<DevicePresence>),

@@ -43,12 +43,12 @@ impl KeySpec {
         }
     }
 
-    /// Returns whether changing it requires `operator.admin`.
+    /// Returns whether a change of the setting requires `operator.admin`.
     pub fn needs_admin(&self) -> bool {
         self.guard != Guard::Write
     }
 
-    /// Returns whether changing it requires a recent confirmation.
+    /// Returns whether a change of the setting requires a recent confirmation.
     pub fn needs_step_up(&self) -> bool {
         self.guard == Guard::StepUp
     }

@@ -1,4 +1,4 @@
-//! Decides, without a common clock, whether another process has stopped changing a value. Pure.
+//! Decides, without a common clock, whether another process has stopped changing a value. Does no I/O.
 
 /// The start and the end of a read of the database, in milliseconds of this process's monotonic clock. The read
 /// returned the state of some moment between them. They are far apart if the database or this process was paused.

@@ -169,7 +169,7 @@ pub struct Replay {
 /// How the entity key of an event is built.
 #[derive(Debug)]
 pub struct EntityRule {
-    /// All of these must match.
+    /// The conditions. The rule applies only if all of them match.
     pub when: &'static [Condition],
     /// The key, with `{path}` placeholders for body values. The rule does not apply if a path has no text
     /// or number.

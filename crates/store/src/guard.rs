@@ -20,10 +20,10 @@ tokio::task_local! {
     static CURRENT: Option<Guard>;
 }
 
-/// The condition. `None` permits every write.
+/// Decides inside a transaction whether its task may write. Cheap to clone.
 #[derive(Clone)]
 pub struct Guard {
-    /// `None` permits every write.
+    /// The condition. `None` permits every write.
     check: Option<Arc<Check>>,
     intent: Option<AuditIntent>,
 }

@@ -23,9 +23,7 @@ pub struct McpAuthorizationRow {
     pub error: Option<String>,
     /// The client, the tokens and the pending authorization, in plaintext or as ciphertext; see `encrypted`.
     pub value: String,
-    /// Saves the row as the next version. Returns `false` if the stored version is not the version of the row. A
-    /// claim is kept unless `ends_claim` is set. The first version is the current time, so a row never has the
-    /// version of a deleted row.
+    /// Whether `value` is ciphertext.
     pub encrypted: bool,
     pub claimed_until: Option<Timestamp>,
     pub updated_at: Timestamp,
@@ -50,8 +48,9 @@ impl Conn {
         self.find(query.bind(server)).await
     }
 
-    /// Saves the row as the next version. Returns `false` if the stored version is not the row's. A claim stays unless
-    /// `ends_claim`. The first version is the time, so that a row never has a version of a row that was deleted.
+    /// Saves the row as the next version. Returns `false` if the stored version is not the version of the row. A
+    /// claim is kept unless `ends_claim` is set. The first version is the current time, so a row never has the
+    /// version of a deleted row.
     pub async fn update_mcp_authorization(
         &mut self,
         row: &McpAuthorizationRow,

@@ -11,9 +11,9 @@ use zeroize::Zeroizing;
 pub struct KdfParams {
     /// Memory in KiB.
     pub m_cost: u32,
-    /// Iterations.
+    /// The number of iterations.
     pub t_cost: u32,
-    /// Lanes.
+    /// The number of lanes.
     pub p_cost: u32,
 }
 

@@ -41,10 +41,10 @@ pub enum RequestOrigin {
     Unsigned,
 }
 
-/// The header's name in lower case.
+/// A header of a request.
 #[derive(Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RequestHeader {
-    /// In lower case.
+    /// The header's name in lower case.
     pub name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,

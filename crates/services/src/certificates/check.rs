@@ -1,5 +1,4 @@
-//! How long before its expiry a certificate file is reported, at most. A certificate with a short validity is
-//! reported in the last third of its validity.
+//! The check of the certificate in `doctor`.
 
 use super::acme::find_row;
 use super::{CertificateFacts, FactsError};
@@ -12,7 +11,8 @@ use std::path::Path;
 use std::time::Duration;
 
 const ID: &str = "certificate";
-/// Checks the certificate. Returns `None` without TLS and for a self-signed certificate.
+/// How long before its expiry a certificate file is reported, at most. A certificate with a short validity is
+/// reported in the last third of its validity.
 const SOON: Duration = Duration::from_hours(14 * 24);
 const ACME_HINT: &str = "Port 443 of each name in server.tls.acme.domains must reach this server, without a proxy that \
                          terminates TLS.";

@@ -1,4 +1,4 @@
-//! Encrypts a notification for one browser: RFC 8291 with the content coding `aes128gcm` of RFC 8188. Pure.
+//! Encrypts a notification for one browser: RFC 8291 with the content coding `aes128gcm` of RFC 8188. Does no I/O.
 
 use aes_gcm::aead::Aead as _;
 use aes_gcm::{Aes128Gcm, KeyInit as _};

@@ -1,4 +1,4 @@
-//! The content of a notification, which equals the notification of the open page. Pure. The service worker
+//! The content of a notification, which equals the notification of the open page. The service worker
 //! (`ui/public/sw.js`) reads the content and contains the texts.
 
 use gatehouse_agents::{Approval, Done, Stop};

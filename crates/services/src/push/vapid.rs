@@ -1,4 +1,4 @@
-//! Identifies the gateway to push services: signed tokens of RFC 8292. Pure.
+//! Identifies the gateway to push services: signed tokens of RFC 8292. Does no I/O.
 
 use data_encoding::BASE64URL_NOPAD;
 use gatehouse_domain::{Random, Timestamp};

@@ -1,4 +1,4 @@
-//! Validates each member of the input and its length. Pure.
+//! Validates each member of the input and its length. Does no I/O.
 
 mod nested;
 

@@ -1,4 +1,4 @@
-//! Validates the conditions of a payload filter. Pure.
+//! Validates the conditions of a payload filter. Does no I/O.
 
 use super::checks::{Checked, invalid};
 use gatehouse_sources::payload_filter::{Comparison, Condition};

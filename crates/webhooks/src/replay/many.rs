@@ -11,10 +11,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::sync::Arc;
 
-/// Maximum number of deliveries per write. `PIECE_BYTES` is an approximate limit for their payloads.
+/// Maximum number of deliveries per call.
 pub const MAX_REPLAYED: u32 = 10_000;
 
-/// Maximum number of deliveries per write, and the approximate limit of their payloads in bytes.
+/// Maximum number of deliveries per write. `PIECE_BYTES` is an approximate limit for their payloads.
 const PIECE: u32 = 64;
 const PIECE_BYTES: usize = 8 * 1024 * 1024;
 

@@ -1,6 +1,6 @@
 //! Setup instructions for the sender. If the webhook uses its profile's auth mode, the instructions are the
-//! profile's guide. Otherwise they are general instructions for the auth mode. Pure. Contains no secret; `<secret>`
-//! is a placeholder.
+//! profile's guide. Otherwise they are general instructions for the auth mode. The text contains the placeholder
+//! `<secret>` instead of a secret.
 
 use crate::webhook::{DEFAULT_HEADER, Webhook};
 use gatehouse_sources::AuthMode;

@@ -1,4 +1,4 @@
-//! Computes the delay before a retry. Pure functions.
+//! Computes the delay before a retry.
 
 use gatehouse_domain::Random;
 use std::time::Duration;

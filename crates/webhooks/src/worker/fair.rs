@@ -1,4 +1,4 @@
-//! Distributes free slots among the lines of the queue. Pure.
+//! Distributes free slots among the lines of the queue. Does no I/O.
 //!
 //! Each line gets one slot in round-robin order, until the slots or the limits per webhook and account are used up.
 //! The order begins after the line that was served last, so every line is served even if there are more lines than

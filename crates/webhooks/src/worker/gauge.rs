@@ -1,4 +1,4 @@
-//! The count of queued deliveries. Decides when to count the queue. Pure.
+//! The count of queued deliveries. Decides when to count the queue. Does no I/O.
 
 /// Minimum time between two counts, in milliseconds.
 const MIN_INTERVAL_MS: u64 = 1000;

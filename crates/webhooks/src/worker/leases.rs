@@ -1,4 +1,4 @@
-//! Detects expired leases of other nodes. Pure.
+//! Detects expired leases of other nodes. Does no I/O.
 //!
 //! A lease contains an expiry time, but no node relies on it, because clocks differ between machines and can jump.
 //! The owner writes a new value every third of the lease duration, and other nodes check only whether the value

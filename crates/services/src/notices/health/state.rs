@@ -1,4 +1,4 @@
-//! The stored state of failed health checks, and the messages that result from the next run of the checks. Pure.
+//! The stored state of failed health checks, and the messages that result from the next run of the checks. Does no I/O.
 
 mod look;
 mod message;
