@@ -1,5 +1,6 @@
-//! Baselines, served in a separate process. For ingest: a handler that reads and verifies a delivery and
-//! stores nothing. For the gate: [`VAULT_STATUS`] with the same body as the gateway, but on axum alone.
+//! Baselines, served in a separate process. For ingest, the baseline is a handler that reads and verifies a
+//! delivery and stores nothing. For the gate, it is [`VAULT_STATUS`] with the same body as in the gateway, but
+//! without any layer.
 
 use anyhow::Result;
 use axum::Router;
@@ -51,7 +52,7 @@ struct Taken {
     delivery_id: &'static str,
 }
 
-/// Reads and verifies a delivery as a code host's documentation describes; stores nothing.
+/// Reads and verifies a delivery as a code host's documentation specifies. Stores nothing.
 async fn ingest(State(secret): State<Arc<str>>, headers: HeaderMap, body: Bytes) -> Response {
     let given = headers
         .get("x-hub-signature-256")

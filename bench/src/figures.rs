@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-/// Returns the value that the given share of the values does not exceed; the default for no values.
+/// Returns the value that the given share of the values does not exceed. Returns the default if there are no
+/// values.
 pub fn percentile<T: Copy + PartialOrd + Default>(values: &mut [T], share: f64) -> T {
     values.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
     #[expect(

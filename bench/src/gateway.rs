@@ -1,5 +1,5 @@
-//! A server in a separate process: the released gateway or the bare route. Starts and stops it and reads the
-//! system's figures about it.
+//! A server in a separate process: the released gateway or the bare routes. Starts and stops it, and reads its
+//! figures from the system.
 
 use crate::http1::{Client, request};
 use anyhow::{Context, Result, bail};
@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 
 /// Timeout for a response.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// Timeout for stopping: a server first waits up to 30 seconds (`server.drain_seconds`) for a send to a receiver that
-/// never responds.
+/// Timeout for stopping. A server first waits up to 30 seconds (`server.drain_seconds`) for a send to a receiver
+/// that never responds.
 const PATIENCE_AT_STOP: Duration = Duration::from_mins(1);
 /// Timeout for starting, which includes the migration of a large database.
 const PATIENCE_AT_START: Duration = Duration::from_mins(5);
@@ -29,7 +29,7 @@ const TICKS_PER_SECOND: f64 = 100.0;
 pub struct Server {
     child: Child,
     pub address: SocketAddr,
-    /// From before the creation of the process to the first 200 from `/health`.
+    /// The time from before the creation of the process to the first 200 from `/health`.
     pub started_in: Duration,
 }
 
@@ -41,7 +41,7 @@ pub fn binary() -> Result<PathBuf> {
     path.context("GATEHOUSE_BENCH_BINARY names no binary: run cargo xtask bench")
 }
 
-/// Returns where a server writes its log: nowhere, unless the environment names a file.
+/// Returns the destination of a server's log: the file that the environment names, otherwise none.
 fn log() -> Result<Stdio> {
     let Some(path) = std::env::var_os(LOG) else {
         return Ok(Stdio::null());
@@ -56,7 +56,7 @@ fn free_address() -> Result<SocketAddr> {
 }
 
 impl Server {
-    /// Starts the gateway with this data directory. Its log is written but discarded.
+    /// Starts the gateway with this data directory. Discards its log by default.
     pub fn gateway(data_dir: &Path, environment: &[(&str, &str)]) -> Result<Self> {
         Self::gateway_watched(data_dir, environment, |_| {})
     }
@@ -86,7 +86,7 @@ impl Server {
     ) -> Result<Self> {
         let address = free_address()?;
         let mut command = Command::new(binary);
-        // Settings that the developer has made for another gateway must not apply.
+        // Settings in the developer's environment must not apply.
         for (name, _) in std::env::vars_os() {
             if name.to_string_lossy().starts_with("SERVICE_") {
                 command.env_remove(name);
@@ -142,7 +142,7 @@ impl Server {
         Ok(server)
     }
 
-    /// Asks the process to stop and waits for its end.
+    /// Requests the process to stop and waits for its end.
     pub fn stop(mut self) -> Result<()> {
         if let Some(pid) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
             kill_process(pid, Signal::TERM)?;
@@ -157,8 +157,8 @@ impl Server {
         Ok(())
     }
 
-    /// Kills the process immediately. The disk still gets everything that it wrote; `bench power-cut` simulates a power
-    /// failure.
+    /// Kills the process immediately. Data that it wrote still reaches the disk. `bench power-cut` simulates a
+    /// power failure.
     pub fn kill(mut self) -> Result<()> {
         self.child.kill()?;
         self.child.wait()?;
@@ -197,7 +197,7 @@ impl Server {
         Ok(std::fs::read_dir(format!("/proc/{}/task", self.child.id()))?.count())
     }
 
-    /// Returns bytes that the process has caused to be written to the disk.
+    /// Returns the number of bytes that the process has caused to be written to the disk.
     pub fn written_bytes(&self) -> Result<u64> {
         let io = std::fs::read_to_string(format!("/proc/{}/io", self.child.id()))?;
         let line = io
@@ -212,7 +212,7 @@ impl Server {
     }
 }
 
-/// Returns the processor time that a process has used so far: its ID, or `self`.
+/// Returns the processor time that a process has used so far. `process` is its ID, or `self`.
 pub fn processor_time_of(process: impl Display) -> Result<Duration> {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat"))?;
     // The name is in parentheses; the fields from the third on follow it.

@@ -1,5 +1,5 @@
-//! A small HTTP/1.1 client on one persistent connection. The load generator must cost less than what it
-//! measures, so the client supports only what our servers send: a content length and no chunks.
+//! A small HTTP/1.1 client on one persistent connection. The load generator must cost less than the measured
+//! server, so the client supports only the format that our servers use: a content length and no chunks.
 
 use anyhow::{Context, Result, bail, ensure};
 use std::net::SocketAddr;
@@ -41,7 +41,7 @@ pub struct Client {
 #[derive(Debug)]
 pub struct Answer<'a> {
     pub status: u16,
-    /// Everything before the body.
+    /// The response before its body.
     pub head: &'a str,
     pub body: &'a [u8],
 }
@@ -103,7 +103,7 @@ impl Client {
         }
         ensure!(
             self.answer.len() == length && self.answer.starts_with(b"HTTP/1.1 200 "),
-            "an answer of another kind came"
+            "a response of another kind was received"
         );
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! A load generator: several connections that each repeat one request as soon as it is answered.
+//! A load generator with several connections. Each connection repeats one request as soon as it is answered.
 
 use crate::gateway::Server;
 use anyhow::Result;

@@ -1,9 +1,8 @@
-//! `cargo xtask bench NAME`: measures and prints one table of targets and measured values. Slow results never
-//! fail the run, because they depend on the load of the machine, and a check that fails at random is soon
-//! ignored.
+//! `cargo xtask bench NAME`: runs measurements and prints one table of targets and measured values. Slow results
+//! never fail the run. They depend on the load of the machine, and a check that fails at random is soon ignored.
 #![expect(
     clippy::disallowed_methods,
-    reason = "the bans guard an async server; this is a tool at a developer's desk"
+    reason = "the bans protect an async server; this is a tool for developers"
 )]
 
 mod bare;
@@ -66,7 +65,7 @@ enum Command {
 fn main() -> anyhow::Result<()> {
     match Cli::parse().command {
         Command::Gate(args) => {
-            // A single thread leaves the rest of the machine to the gateway.
+            // A single thread leaves the other cores to the gateway.
             tokio::runtime::Builder::new_current_thread()
                 .enable_all()
                 .build()?

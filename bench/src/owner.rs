@@ -12,7 +12,7 @@ pub const PASSWORD: &str = "correct horse battery staple";
 
 /// The data directory of a gateway that is set up, and its environment.
 pub struct Installation {
-    /// Dropping it removes the directory. `None` if another owner removes it.
+    /// Removes the directory on drop. `None` if another value removes it.
     root: Option<TempDir>,
     data_dir: PathBuf,
     environment: Vec<(String, String)>,
@@ -90,7 +90,8 @@ impl Installation {
         self.environment.push((name.to_owned(), value));
     }
 
-    /// After a kill the vault is sealed, and nobody can enter the password.
+    /// Turns off the vault. After a kill, the vault would be sealed, and the benchmark would have to enter the
+    /// password.
     async fn switch_off_vault(&self, server: &Server) -> Result<()> {
         let place = ("POST", "/api/auth/vault/disable");
         self.call(server, place, Some(&json!({}))).await.map(drop)

@@ -48,7 +48,7 @@ fn programs() -> Result<PathBuf> {
         .context("no PostgreSQL here: apt-get install postgresql")
 }
 
-/// Returns an unprivileged user and group, because the server does not run as root.
+/// Returns an unprivileged user and group. The server refuses to run as root.
 fn unprivileged() -> Result<Option<(u32, u32)>> {
     if !rustix::process::geteuid().is_root() {
         return Ok(None);
@@ -134,7 +134,7 @@ impl Postgres {
         self.port
     }
 
-    /// Starts the server again, also after a kill.
+    /// Starts the server again, including after a kill.
     pub fn start_again(&mut self) -> Result<()> {
         let begun = Instant::now();
         while begun.elapsed() < PATIENCE {
@@ -188,7 +188,7 @@ impl Postgres {
             && TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)).is_ok()
     }
 
-    /// Kills the main process. The other processes notice and exit.
+    /// Kills the main process. The other processes detect this and exit.
     pub fn kill(&mut self) -> Result<()> {
         if let Some(mut child) = self.child.take() {
             child.kill()?;
@@ -197,7 +197,7 @@ impl Postgres {
         Ok(())
     }
 
-    /// Sends a signal to all processes of the server. Each is the leader of its own process group.
+    /// Sends a signal to all processes of the server. Each process is the leader of its own process group.
     pub fn signal(&self, signal: Signal) -> Result<()> {
         let main = self
             .child
@@ -208,14 +208,15 @@ impl Postgres {
         let children = children.split_whitespace().map(str::parse);
         for process in std::iter::once(Ok(main.cast_signed())).chain(children) {
             if let Some(process) = Pid::from_raw(process?) {
-                // A connection's process may have ended.
+                // The process of a connection may have ended.
                 let _ = kill_process(process, signal);
             }
         }
         Ok(())
     }
 
-    /// Returns the number of statements in the server's log, which contains them if `log_statement` is `all`.
+    /// Returns the number of statements in the server's log. The log contains statements if `log_statement` is
+    /// `all`.
     pub fn statements_logged(&self) -> Result<usize> {
         let log = std::fs::read_to_string(self.folder.path().join("log"))?;
         let is_statement =

@@ -1,5 +1,5 @@
-//! A TCP proxy in front of a database. It adds network latency, closes connections, and can fall silent like a
-//! firewall that has lost a connection's state.
+//! A TCP proxy in front of a database. It adds network latency and closes connections. It can stop forwarding, like
+//! a firewall that has lost a connection's state.
 
 use anyhow::Result;
 use std::io::{Read, Write};
@@ -20,7 +20,7 @@ pub struct Proxy {
     faults: Arc<Faults>,
 }
 
-/// What the proxy does to its connections.
+/// The faults of the proxy.
 struct Faults {
     /// Connections opened so far.
     opened: AtomicU64,
@@ -35,8 +35,8 @@ struct Faults {
 }
 
 impl Proxy {
-    /// Forwards to a port on this machine with this delay in each direction. Uses threads with a blocking
-    /// sleep, because the timers of the async runtime have a resolution of one millisecond.
+    /// Forwards to a port on this machine, with this delay in each direction. Uses threads with a blocking sleep,
+    /// because the timers of the async runtime have a resolution of one millisecond.
     pub fn start(to: u16, one_way: Duration) -> Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let faults = Arc::new(Faults {
@@ -83,7 +83,7 @@ impl Proxy {
         self.faults.silent_below.store(opened, Ordering::SeqCst);
     }
 
-    /// Stops forwarding to the client on all open connections. What the client sends still arrives.
+    /// Stops forwarding to the client on all open connections. Data from the client is still forwarded.
     pub fn lose_answers(&self) {
         let opened = self.faults.opened.load(Ordering::SeqCst);
         self.faults.deaf_below.store(opened, Ordering::SeqCst);
@@ -92,7 +92,7 @@ impl Proxy {
     /// Closes all open connections.
     pub fn cut(&self) {
         for client in self.faults.clients().drain(..) {
-            // The client may have closed the connection already.
+            // The client may have already closed the connection.
             drop(client.shutdown(Shutdown::Both));
         }
     }

@@ -8,7 +8,7 @@ use std::fmt::Display;
 pub enum Goal {
     AtMost(f64),
     AtLeast(f64),
-    /// Reported without a target.
+    /// The value is reported without a target.
     Reported,
 }
 
@@ -37,7 +37,7 @@ impl Report {
         self.row([what.to_string(), wanted, shown(value), verdict.to_owned()]);
     }
 
-    /// Adds a condition that is met or not.
+    /// Adds a condition, and whether it is met.
     pub fn fact(&mut self, what: impl Display, aim: &str, is_so: bool, measured: impl Display) {
         let verdict = verdict(is_so).to_owned();
         self.row([
@@ -48,7 +48,7 @@ impl Report {
         ]);
     }
 
-    /// Also prints each row immediately, because a run takes a minute or two.
+    /// Adds a row. Also prints it immediately, because a run takes a minute or two.
     fn row(&mut self, row: [String; 4]) {
         eprintln!("  {}: {}", row[0], row[2]);
         self.rows.push(row);

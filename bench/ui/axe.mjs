@@ -1,4 +1,4 @@
-// What axe finds on the pages, in both themes and both languages.
+// Runs axe on the pages, in both themes and both languages.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { withBrowser } from './browser.mjs';
@@ -6,7 +6,7 @@ import { row } from './table.mjs';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** Pages without an address of their own are found through the list that links to them. */
+/** Pages without a fixed URL are opened through the list that links to them. */
 const PATHS = [
   '/overview',
   '/chat',

@@ -1,4 +1,4 @@
-// The browser that measures.
+// Starts the browser for the measurements.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { chromium } from 'playwright-core';
 const executablePath = process.env.GATEHOUSE_TEST_CHROMIUM ?? '/usr/bin/chromium';
 const args = ['--no-sandbox', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
 
-/** Runs `use` with a fresh browser profile; with `port` other programs can steer it, too. */
+/** Runs `use` with a new browser profile. With `port`, other programs can also control the browser. */
 export async function withBrowser(use, { port, locale = 'en-US', viewport = { width: 1280, height: 900 } } = {}) {
   const profile = mkdtempSync(join(tmpdir(), 'gatehouse-bench-profile-'));
   const context = await chromium.launchPersistentContext(profile, {

@@ -1,10 +1,11 @@
-// What has to travel before a person sees the page they came for. That moment is later than the browser's "first paint", which is
-// the line of text in the document itself; so this counts more, not less. The page itself notes the moment: a request that begins later
-// does not count, and one that began before counts in full.
+// Measures the bytes that are transferred before the requested page is visible. The page records this moment. It is
+// later than the browser's "first paint", which shows only the line of text in the document, so this measurement
+// counts more bytes. Requests that begin after the moment do not count. Requests that began before it count in
+// full.
 import { withBrowser } from './browser.mjs';
 import { row } from './table.mjs';
 
-/** What loads after the page wins the race in some runs, so the median counts. */
+/** Number of runs, whose median is the result. In some runs, requests that usually follow the page finish before it. */
 const RUNS = 3;
 /** The types of the DevTools protocol that are counted; icons and pictures load after the page. */
 const COUNTED = ['Script', 'Stylesheet', 'Document', 'Font'];
@@ -33,7 +34,7 @@ export async function measureBytes(gateway) {
 
 const round = (kib) => Math.round(kib * 10) / 10;
 
-/** Marks the moment at which an element is there. */
+/** Records when an element appears. */
 const noteMoment = (selector) => {
   new MutationObserver((_, observer) => {
     if (!document.querySelector(selector)) return;
@@ -42,7 +43,7 @@ const noteMoment = (selector) => {
   }).observe(document, { childList: true, subtree: true });
 };
 
-/** KiB by type, as they travelled, of what was requested before an element was there. */
+/** Returns the transferred KiB by type of all requests that began before an element appeared. */
 async function loadedUntil(gateway, path, cookies, selector) {
   return withBrowser(async (context) => {
     if (cookies.length > 0) await context.addCookies(cookies);
@@ -62,7 +63,7 @@ async function loadedUntil(gateway, path, cookies, selector) {
     await page.addInitScript(noteMoment, selector);
     await page.goto(gateway.origin + path);
     await page.waitForFunction(() => performance.getEntriesByName('seen').length > 0);
-    // So that what was under way is counted in full.
+    // Waits, so that requests in progress are counted in full.
     await page.waitForLoadState('networkidle');
     const before = await page.evaluate(() => {
       const [seen] = performance.getEntriesByName('seen');
@@ -73,7 +74,7 @@ async function loadedUntil(gateway, path, cookies, selector) {
     });
     const counted = new Set([gateway.origin + path, ...before]);
     const all = [...files.values()].filter(({ url }) => counted.has(url));
-    // Fonts are compressed by their own format.
+    // Fonts have their own compression.
     const plain = all.filter(({ type, encoding, bytes }) => type !== 'Font' && encoding !== 'br' && bytes > 1024 * 4);
     if (plain.length > 0) throw new Error(`not sent as brotli: ${plain.map(({ url }) => url).join(', ')}`);
     const kib = (type) => round(all.filter((one) => one.type === type).reduce((sum, { bytes }) => sum + bytes, 0) / 1024);

@@ -1,10 +1,10 @@
-// Ten thousand deliveries, scrolled by the wheel: the worst half second counts.
+// Scrolls ten thousand deliveries with the wheel. The result is the worst half second.
 import { withBrowser } from './browser.mjs';
 import { row } from './table.mjs';
 
 const ROWS = 10_000;
 const SECONDS = 5;
-/** Pixels a second: a fast hand. */
+/** Pixels per second, as when a user scrolls fast. */
 const SPEED = 8_000;
 const WINDOW_MS = 500;
 
@@ -16,7 +16,7 @@ export async function measureFrames(gateway) {
     await page.goto(`${gateway.origin}/deliveries`);
     const rows = page.locator('[data-id]');
     await rows.first().focus();
-    // To the end of the list, so that all of it is loaded, and back.
+    // Scrolls to the end of the list and back, so that all rows are loaded.
     for (let tries = 0; !(await page.getByText('End of list').isVisible()); tries++) {
       if (tries > 300) throw new Error('the end of the list was not reached');
       await page.keyboard.press('End');
@@ -40,7 +40,7 @@ export async function measureFrames(gateway) {
     });
     const box = await rows.first().boundingBox();
     await page.mouse.move(box.x + 40, 600);
-    // The browser itself turns the wheel: from outside each turn would wait for the one before.
+    // The wheel is turned inside the browser: from outside, each turn would wait for the previous one.
     const devtools = await context.newCDPSession(page);
     await devtools.send('Input.synthesizeScrollGesture', {
       x: Math.round(box.x + 40),
@@ -62,7 +62,7 @@ export async function measureFrames(gateway) {
   });
 }
 
-/** The fewest frames in any window, as frames a second. */
+/** The minimum number of frames in any window, as frames per second. */
 function worst(frames) {
   let fewest = Infinity;
   for (let begin = frames[0]; begin + WINDOW_MS <= frames.at(-1); begin += 50) {

@@ -1,4 +1,4 @@
-// The real binary on a throw-away data directory, filled through its own interface.
+// Runs the real binary on a temporary data directory, and fills it through its API.
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -33,7 +33,7 @@ export class Gateway {
       env: {
         PATH: process.env.PATH,
         HOME: gateway.directory,
-        // Ten thousand deliveries come faster than senders are let send by default.
+        // The limit is raised, because ten thousand deliveries arrive faster than it allows by default.
         SERVICE_WEBHOOKS__GLOBAL_RATE_LIMIT_PER_MINUTE: '1000000',
         ...environment,
       },
@@ -84,13 +84,13 @@ export class Gateway {
     await this.post('/api/auth/setup', { password: PASSWORD });
   }
 
-  /** The cookie as browsers are given it. */
+  /** The session cookie in the format for browsers. */
   get cookies() {
     const [name, value] = this.cookie.split('=');
     return [{ name, value, url: this.origin, httpOnly: true, sameSite: 'Strict' }];
   }
 
-  /** Fills it as use does: a webhook with deliveries of several kinds, and conversations. */
+  /** Adds typical data: a webhook with deliveries of several kinds, and conversations. */
   async seed({ deliveries, sessions = 0 }) {
     this.webhook ??= await this.rpc('webhooks.create', {
       name: 'Code host',
@@ -107,7 +107,7 @@ export class Gateway {
       for (let at = next++; at < deliveries; at = next++) await this.deliver(at);
     };
     await Promise.all(Array.from({ length: 16 }, sender));
-    // What is measured is the page, not the page beside a gateway at work.
+    // Waits until the gateway is idle, so that only the page is measured.
     for (let waits = 0; (await this.#waiting()) > 0; waits++) {
       if (waits > 600) throw new Error('the deliveries were not worked off');
       await new Promise((resolve) => setTimeout(resolve, 500));
@@ -120,7 +120,7 @@ export class Gateway {
   }
 
   async deliver(at) {
-    // Few that are filtered: of those a webhook keeps a thousand.
+    // Only some deliveries are filtered, because a webhook keeps at most a thousand of them.
     const event = at % 20 === 19 ? 'pipeline.done' : ['pull_request.opened', 'push', 'issues.opened'][at % 3];
     const response = await fetch(`${this.origin}/api/webhooks/ingest/${this.webhook.public_id}`, {
       method: 'POST',

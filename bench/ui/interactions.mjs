@@ -1,9 +1,13 @@
-// From a press to the next paint: the worst interaction of each page, by the browser's own Event Timing.
+// Measures the time from a press to the next paint with the browser's Event Timing. The result is the worst
+// interaction of each page.
 import { withBrowser } from './browser.mjs';
 import { PASSWORD } from './gateway.mjs';
 import { row } from './table.mjs';
 
-/** Counts what the browser times from here on; interactions under 16 ms are not told one by one and count as 16. */
+/**
+ * Counts the interactions that the browser measures from now on. The browser does not report interactions under
+ * 16 ms, so they count as 16 ms.
+ */
 const observe = () => {
   globalThis.timed = new Map();
   new PerformanceObserver((list) => {
@@ -18,7 +22,7 @@ const observe = () => {
 };
 
 async function worst(page, name) {
-  // The timing of the last one comes after its paint.
+  // The timing of the last interaction is reported after its paint.
   await page.waitForTimeout(400);
   const { all, interactions } = await page.evaluate(() => ({
     all: [...globalThis.timed.values()],
@@ -70,7 +74,7 @@ async function chat(page, gateway, model) {
   model.pause_ms = 8;
   await page.keyboard.press('Enter');
   await page.getByText('The gate stands open').last().waitFor();
-  // While the answer streams.
+  // Measured while the answer streams.
   await field.click();
   await page.keyboard.type('And of the lamp, and of whoever knocks?', { delay: 40 });
   await page.getByRole('button', { name: 'Account and theme' }).click();

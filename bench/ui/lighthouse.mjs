@@ -1,11 +1,11 @@
-// Lighthouse as it is by default: a mid-range phone on a slow network (simulated).
+// Runs Lighthouse with its defaults, which simulate a mid-range phone on a slow network.
 import { createServer } from 'node:net';
 import lighthouse from 'lighthouse';
 import { withBrowser } from './browser.mjs';
 import { row } from './table.mjs';
 
 const CATEGORIES = ['performance', 'accessibility', 'best-practices'];
-/** The middle of so many runs: one alone tells of the machine as much as of the page. */
+/** Number of runs, whose median is the result. A single run depends too much on the load of the machine. */
 const RUNS = 5;
 
 export async function measureLighthouse(gateway) {
@@ -30,7 +30,7 @@ export async function measureLighthouse(gateway) {
   return rows;
 }
 
-/** On a busy machine a trace may lack its beginning: Lighthouse itself says to run it again. */
+/** On a busy machine, a trace may lack its beginning. Lighthouse then recommends another run. */
 async function audited(url, cookies) {
   for (let tries = 1; ; tries++) {
     try {
@@ -55,7 +55,7 @@ async function audit(url, cookies) {
   );
 }
 
-/** As a browser is that was let in before: with its session and the mark that the page keeps of it, and nothing in its cache of the page. */
+/** Prepares a browser that has logged in before: it has a session and the page's stored mark, but an empty cache. */
 async function beInside(context, origin, cookies) {
   await context.addCookies(cookies);
   const page = await context.newPage();
@@ -64,7 +64,7 @@ async function beInside(context, origin, cookies) {
   await page.close();
 }
 
-/** A category's score, and what it lost points by. */
+/** Returns a category's score, and the audits that lowered it. */
 function read(lhr, id) {
   const { score, auditRefs } = lhr.categories[id];
   if (score === null) throw new Error(`Lighthouse gave no score for ${id}`);

@@ -1,10 +1,11 @@
-// A model server that streams as OpenAI's published API does (Chat Completions), as long and as fast as it is told.
+// A model server with the streaming format of OpenAI's published API (Chat Completions). The length and the speed
+// of an answer can be set.
 import { createServer } from 'node:http';
 
 const WORDS = 'The gate stands open and the lamp is lit. **Who comes by night** knocks twice; `ring()` is for the day.\n\n'.split(' ');
 
 export class ModelServer {
-  /** How many words, and the pause between them. */
+  /** The number of words, and the delay between them. */
   words = 20;
   pause_ms = 0;
 

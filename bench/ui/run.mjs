@@ -1,9 +1,9 @@
-// What the page weighs and how fast it is, measured on the real binary in a real Chromium. Prints one table; a missed aim is said, and is no
-// failure: only a measurement that could not be made ends with an error.
+// Measures the size and the speed of the page, with the real binary in a real Chromium. Prints one table. A missed
+// target is printed but is not an error. Only a measurement that fails ends the run with an error.
 //
 //   GATEHOUSE_BENCH_BINARY   the gateway
 //   GATEHOUSE_TEST_CHROMIUM  the browser
-//   node run.mjs [bytes] [lighthouse] [interactions] [axe] [frames]    those alone
+//   node run.mjs [bytes] [lighthouse] [interactions] [axe] [frames]    runs only these
 import { measureAxe } from './axe.mjs';
 import { Gateway } from './gateway.mjs';
 import { ModelServer } from './model.mjs';

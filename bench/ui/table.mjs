@@ -1,6 +1,6 @@
 // The table of results.
 
-/** A row: what was measured, its aim as `{most}` or `{least}`, its value, its unit. */
+/** A row: the name of the measurement, its target as `{most}` or `{least}`, its value and its unit. */
 export const row = (what, aim, value, unit = '') => ({ what, aim, value, unit });
 
 const met = ({ aim, value }) => (aim.most !== undefined ? value <= aim.most : value >= aim.least);

@@ -20,7 +20,8 @@ pub enum Fault {
     Cut,
     /// A node's connections to the database stop delivering data, without being closed.
     Silence,
-    /// The same in one direction: the database still receives what the node sends.
+    /// A node's connections to the database lose data in one direction: the database still receives what the node
+    /// sends.
     LoseAnswers,
     /// A node's connections to the database are slow for a while.
     Slow,
@@ -31,7 +32,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// Chooses a fault. Short ones are more frequent.
+    /// Chooses a fault. Short faults are more frequent.
     pub fn choose(random: &dyn Random) -> Self {
         match random.below(100) {
             0..30 => Self::KillNode,
@@ -58,8 +59,8 @@ impl Fault {
         }
     }
 
-    /// Injects the fault and undoes it. Returns once it is undone, or right after the injection if nothing
-    /// needs undoing.
+    /// Injects the fault and undoes it. Returns after the fault was undone, or directly after the injection if
+    /// nothing needs undoing.
     pub async fn make(
         self,
         cluster: &mut Cluster,

@@ -1,4 +1,4 @@
-//! A webhook with a rate limit that is offered more than it may accept, through all nodes in turn.
+//! A webhook with a rate limit. Senders offer it more deliveries than it may accept, through all nodes in turn.
 
 use super::load::{Addresses, attempt};
 use super::node::Node;
@@ -12,14 +12,14 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-/// Deliveries that any minute admits.
+/// The limit in deliveries per minute.
 const PER_MINUTE: u32 = 600;
-/// The deviation that is allowed.
+/// The allowed deviation.
 const TENTH: f64 = 0.1;
 /// The period of the limit.
 pub const WINDOW: Duration = Duration::from_mins(1);
 const SENDERS: usize = 3;
-/// The time between two deliveries of a sender. Together they offer twice the limit.
+/// The time between two deliveries of a sender. Together, the senders offer twice the limit.
 const PAUSE: Duration = Duration::from_millis(150);
 /// How long a sender waits for a node.
 const ATTEMPT: Duration = Duration::from_secs(1);
@@ -30,7 +30,8 @@ pub struct Offered {
     stop: CancellationToken,
 }
 
-/// Creates the webhook. Its deliveries go to the log: the inbox, which is read at the end, keeps a limited number.
+/// Creates the webhook. Its deliveries go to the log, because the inbox, which is read at the end, keeps a limited
+/// number of messages.
 pub async fn make(node: &Node) -> Result<Lane> {
     let params = json!({
         "name": "limited", "source_profile": "codehost_a", "rate_limit_per_minute": PER_MINUTE,
@@ -55,7 +56,8 @@ pub fn start(lane: &Lane, addresses: &Addresses) -> Offered {
                 if let Some(address) = addresses.choose(number + sender) {
                     match timeout(ATTEMPT, attempt(address, &message)).await {
                         Ok(Ok(202)) => accepted.push(Instant::now()),
-                        // Refused by the limit, or the node is killed, frozen, starting or without the database.
+                        // The limit refused the delivery, or the node is killed, frozen, starting or without the
+                        // database.
                         Err(_) | Ok(Err(_) | Ok(429 | 503)) => {}
                         Ok(Ok(status)) => bail!("a limited delivery was answered {status}"),
                     }
@@ -104,7 +106,7 @@ const fn count(number: usize) -> f64 {
     number as f64
 }
 
-/// Returns the greatest number of moments in any period of [`WINDOW`]. They must be sorted.
+/// Returns the greatest number of moments in any period of [`WINDOW`]. `moments` must be sorted.
 fn most_in_a_window(moments: &[Instant]) -> usize {
     let mut first = 0;
     let mut most = 0;

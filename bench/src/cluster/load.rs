@@ -1,5 +1,5 @@
-//! Senders that behave like a code host behind a load balancer: a delivery that one node does not accept is repeated
-//! with the same ID at the next node.
+//! Senders that behave like a code host behind a load balancer. If one node does not accept a delivery, the sender
+//! repeats it with the same ID at the next node.
 
 use crate::crash::lane::Lane;
 use crate::crash::{Accepted, Message};
@@ -11,16 +11,16 @@ use std::time::{Duration, Instant};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-/// Connections for each webhook.
+/// Number of connections for each webhook.
 const CONNECTIONS: usize = 8;
 /// How long a sender waits for a node before it goes to the next one, in `cluster`.
 pub const ATTEMPT: Duration = Duration::from_secs(1);
-/// A delivery that no node accepts for this long means that the cluster is broken.
+/// If no node accepts a delivery for this long, the cluster is broken.
 const PATIENCE: Duration = Duration::from_mins(1);
-/// Deliveries of one session.
+/// Number of deliveries in one session.
 const OF_A_SESSION: usize = 20;
 
-/// The addresses of the nodes; `None` for one that does not run.
+/// The addresses of the nodes; `None` for a node that does not run.
 #[derive(Clone)]
 pub struct Addresses(Arc<RwLock<Vec<Option<SocketAddr>>>>);
 
@@ -55,17 +55,17 @@ pub struct Senders {
     stop: CancellationToken,
 }
 
-/// What one sender did.
+/// The result of one sender.
 #[derive(Default)]
 pub struct Sent {
     pub accepted: Vec<Accepted>,
     /// The time from the first attempt until each delivery was accepted.
     pub waits: Vec<Duration>,
-    /// Attempts that were not accepted.
+    /// Number of attempts that were not accepted.
     pub refused: usize,
 }
 
-/// Starts senders for each webhook. Together they send `rate` deliveries a second. `attempt` is how long they
+/// Starts senders for each webhook. Together they send `rate` deliveries per second. `attempt` is how long they
 /// wait for a node's answer.
 pub fn start(lanes: &[Lane], rate: u32, (addresses, attempt): (&Addresses, Duration)) -> Senders {
     let stop = CancellationToken::new();
@@ -109,8 +109,8 @@ pub fn stop(senders: &Senders) {
     senders.stop.cancel();
 }
 
-/// Offers a delivery to one node after another, beginning with the node of this number, until a node
-/// accepts it. Returns how many attempts before that were not accepted.
+/// Offers a delivery to one node after another, beginning with the node of this number, until a node accepts it.
+/// Returns the number of attempts that were not accepted.
 async fn deliver(
     (addresses, patience): (&Addresses, Duration),
     message: &Message,
@@ -143,7 +143,7 @@ pub async fn attempt(address: SocketAddr, message: &Message) -> Result<u16> {
     Ok(client.exchange(&message.request).await?.status)
 }
 
-/// Whether a node accepts a delivery.
+/// Returns whether a node accepts a delivery.
 pub async fn is_accepting(address: SocketAddr, probed: &Lane) -> bool {
     let Ok(message) = Message::new((&probed.public_id, &probed.secret), ("probe", 0), 0) else {
         return false;

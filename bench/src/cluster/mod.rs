@@ -1,6 +1,7 @@
-//! `bench cluster`: three nodes on one PostgreSQL database take deliveries while nodes, the database and the network
-//! between them fail. No delivery that was answered with 202 may be lost, done twice without a record of it, or done
-//! out of order in its session. Limits hold over all nodes, and sockets of revoked keys are closed in time.
+//! `bench cluster`: three nodes on one PostgreSQL database accept deliveries while nodes, the database and the
+//! network between them fail. A delivery that was answered with 202 must not be lost, must not be processed twice
+//! without a record, and must be processed in the order of its session. Limits apply to all nodes together, and
+//! sockets of revoked keys are closed in time.
 
 mod fault;
 mod limits;
@@ -39,9 +40,10 @@ pub struct Args {
 
 /// The number of nodes.
 const NODES: usize = 3;
-/// A node that does not accept deliveries this long after a fault was undone has not recovered.
+/// If a node does not accept deliveries this long after a fault was undone, it has not recovered.
 const PATIENCE: Duration = Duration::from_secs(40);
-/// The lease of a delivery in seconds. A node that is frozen for longer loses its deliveries to others.
+/// The lease of a delivery in seconds. If a node is frozen for longer than this, other nodes take over its
+/// deliveries.
 const LEASE_SECONDS: u64 = 5;
 /// The time after the last fault in which permits of the limited webhook may still be lost.
 const SETTLING: Duration = Duration::from_secs(10);
@@ -99,13 +101,13 @@ pub struct Cluster {
     addresses: Addresses,
 }
 
-/// How long nodes took to accept deliveries again, by the kind of fault.
+/// How long nodes took until they accepted deliveries again, by the kind of fault.
 type Recoveries = BTreeMap<&'static str, Vec<Duration>>;
 
 /// The time from the beginning of a fault until all nodes accepted deliveries again.
 type Span = (Instant, Instant);
 
-/// What failed.
+/// The faults of a run.
 #[derive(Default)]
 struct Faults {
     recoveries: Recoveries,
@@ -129,7 +131,7 @@ impl Cluster {
         self.nodes.get(number).context("no such node")
     }
 
-    /// Makes faults one after the other, each after all nodes have recovered from the previous one.
+    /// Injects one fault after another. Waits before each fault until all nodes have recovered.
     async fn fail_often(&mut self, args: &Args, probed: &Lane) -> Result<Faults> {
         use gatehouse_domain::{Clock, Random, SeededRandom, SystemClock};
         let seeded = SeededRandom::new(args.seed);
@@ -171,7 +173,7 @@ impl Cluster {
         Ok(undone.elapsed())
     }
 
-    /// Waits until the queue is empty, and compares the rows with what the services outside received.
+    /// Waits until the queue is empty, and compares the rows with the messages that the external services received.
     async fn check(
         &self,
         lanes: &[Lane],

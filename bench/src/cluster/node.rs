@@ -71,7 +71,7 @@ impl Node {
     }
 }
 
-/// Creates a webhook that stores deliveries but never works on them, to see whether a node accepts.
+/// Creates a webhook that stores deliveries but never processes them, to test whether a node accepts deliveries.
 pub async fn make_probe(node: &Node) -> Result<Lane> {
     let params = json!({
         "name": "probe", "source_profile": "codehost_a", "rate_limit_per_minute": 100_000,

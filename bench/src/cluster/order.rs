@@ -3,8 +3,8 @@
 use crate::crash::recorder::Arrival;
 use std::collections::{BTreeSet, HashMap};
 
-/// Counts the deliveries that arrived after a later one of their session, and prints all arrivals of such sessions. A
-/// mark is `<session>-<number>`.
+/// Counts the deliveries that arrived after a later delivery of their session. Prints all arrivals of these
+/// sessions. A mark is `<session>-<number>`.
 pub fn count_out_of_order(arrivals: &[Arrival]) -> usize {
     let mut latest: HashMap<&str, usize> = HashMap::new();
     let mut sessions = BTreeSet::new();

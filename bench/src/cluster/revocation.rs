@@ -1,5 +1,5 @@
-//! The time from the revocation of an API key on one node until the sockets that were opened with it on all nodes are
-//! closed, while nodes, the database and the network fail, and without faults.
+//! The time from the revocation of an API key on one node until its sockets on all nodes are closed. Measured while
+//! nodes, the database and the network fail, and without faults.
 
 use super::load::Addresses;
 use super::node::Node;
@@ -23,20 +23,20 @@ use tokio_util::sync::CancellationToken;
 const REVOCATIONS: usize = 20;
 /// Close code of a socket whose credential has ended.
 const NOT_AUTHENTICATED: u16 = 4401;
-/// How long a request may take while there are faults.
+/// How long a request may take during the faults.
 const ATTEMPT: Duration = Duration::from_secs(2);
 /// The time between two revocations.
 const PAUSE: Duration = Duration::from_millis(500);
-/// The limit after a revocation without a fault.
+/// The limit without faults.
 const LIMIT: Duration = Duration::from_secs(1);
-/// The limit after the end of a fault: two seconds in which a node may trust its memory, and [`LIMIT`].
+/// The limit after the end of a fault: [`LIMIT`], plus two seconds in which a node may trust its memory.
 const LIMIT_AFTER_FAULT: Duration = Duration::from_secs(3);
 
 /// A socket of a key that was revoked.
 #[derive(Clone, Copy)]
 struct Ended {
     revoked: Instant,
-    /// `None` if the socket was not closed in time for the end of the run.
+    /// When the socket was closed. `None` if it was still open at the end of the run.
     closed: Option<Instant>,
 }
 
@@ -70,7 +70,7 @@ pub fn start(cookie: &str, addresses: &Addresses) -> Revoker {
     Revoker { task, stop }
 }
 
-/// Creates a key, opens sockets with it on all nodes that run, revokes it at one of them, and watches the sockets.
+/// Creates a key, opens sockets with it on all running nodes, revokes it on one of them, and watches the sockets.
 async fn revoke(
     cookie: &str,
     addresses: &Addresses,
@@ -101,7 +101,7 @@ async fn revoke(
         next += 1;
         if let Some(address) = addresses.choose(next) {
             match call(address, delete.clone()).await {
-                // 404: an earlier request succeeded whose answer was lost.
+                // 404 means that an earlier request succeeded, but its answer was lost.
                 Ok((200 | 404, _)) => break,
                 Err(_) | Ok((503, _)) => {}
                 Ok((status, _)) => bail!("a revocation was answered {status}"),
@@ -126,7 +126,7 @@ async fn call(address: SocketAddr, request: Vec<u8>) -> Result<(u16, Vec<u8>)> {
     timeout(ATTEMPT, exchange).await?
 }
 
-/// Waits until the socket is closed, by its node or because its node ended.
+/// Waits until the socket is closed, either by its node or because its node ended.
 async fn watch(mut socket: WebSocketStream<TcpStream>, revoked: Instant) -> Ended {
     let closed = timeout(PATIENCE, async {
         while let Some(Ok(message)) = socket.next().await {
@@ -140,8 +140,8 @@ async fn watch(mut socket: WebSocketStream<TcpStream>, revoked: Instant) -> Ende
     Ended { revoked, closed }
 }
 
-/// Returns how late a socket was closed: after the last fault in between if there was one, otherwise after the
-/// revocation. `is_faulty` is whether there was a fault.
+/// Returns how late a socket was closed. Measured from the end of the last fault in between, otherwise from the
+/// revocation. The second value is whether there was a fault.
 fn lateness(ended: Ended, faults: &[Span]) -> Option<(Duration, bool)> {
     let Ended { revoked, closed } = ended;
     let closed = closed?;
@@ -151,7 +151,7 @@ fn lateness(ended: Ended, faults: &[Span]) -> Option<(Duration, bool)> {
     Some((closed.saturating_duration_since(from), last.is_some()))
 }
 
-/// Stops the revocations and reports those of the time with faults.
+/// Stops the revocations and reports the revocations during the faults.
 pub async fn check(revoker: Revoker, faults: &[Span], report: &mut Report) -> Result<()> {
     revoker.stop.cancel();
     let ended = revoker.task.await??;
@@ -189,7 +189,7 @@ pub async fn check(revoker: Revoker, faults: &[Span], report: &mut Report) -> Re
     Ok(())
 }
 
-/// Creates a key. The connection for it may still be one that the last fault made silent: then the first call fails.
+/// Creates a key. The first attempt may use a connection that the last fault made silent, and fail.
 async fn make_key(node: &Node, wanted: &Value) -> Result<Value> {
     let begun = Instant::now();
     loop {

@@ -36,7 +36,7 @@ pub async fn make_lane(
     })
 }
 
-/// Creates a webhook for each kind of work. The agent has a session for each issue, or for each delivery.
+/// Creates a webhook for each kind of work. The agent has one session per issue, or one per delivery.
 pub async fn make_lanes(
     installation: &Installation,
     server: &Server,

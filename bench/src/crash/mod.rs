@@ -1,6 +1,6 @@
-//! `bench crash`: sends deliveries while the gateway is killed repeatedly. No delivery that was answered with
-//! 202 may be lost, and none may be processed twice without a record of it. On PostgreSQL the database server
-//! is killed too.
+//! `bench crash`: sends deliveries while the gateway is killed repeatedly. A delivery that was answered with 202
+//! must not be lost, and must not be processed twice without a record. On PostgreSQL, the database server is also
+//! killed.
 
 pub mod lane;
 pub mod recorder;
@@ -145,8 +145,8 @@ pub fn environment(
     .collect()
 }
 
-/// Kills the gateway at random moments until the number of kills is reached and all deliveries are accepted.
-/// If the database is a server, every third kill is of the database.
+/// Kills the gateway at random moments until the number of kills is reached and all deliveries are accepted. If the
+/// database is a server, every third kill is of the database server.
 async fn kill_often(
     args: &Args,
     installation: &Installation,
@@ -159,7 +159,7 @@ async fn kill_often(
     let random: &dyn Random = &seeded;
     let mut kills = Kills::default();
     while kills.all() < args.kills {
-        // Between the first moment after a start and well into the work.
+        // The time covers everything from the first moment after a start to the middle of the work.
         let wait = Duration::from_micros(u64::from(random.below(400_000)));
         tokio::time::sleep(wait).await;
         match &mut database {
@@ -173,11 +173,11 @@ async fn kill_often(
                 kills.gateway += 1;
                 server = installation
                     .start()
-                    .context("the gateway did not start again")?;
+                    .context("the gateway did not start after a kill")?;
                 address.send_replace(server.address);
             }
         }
-        // The senders are throttled so that kills and deliveries end together.
+        // The senders are throttled, so that the last kill and the last delivery happen at about the same time.
         plan.release(kills.all(), args.kills);
         if kills.all().is_multiple_of(10) {
             eprintln!("  {} kills, {} accepted", kills.all(), plan.accepted());

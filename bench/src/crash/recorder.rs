@@ -23,7 +23,7 @@ pub struct Recorder(Arc<Mutex<Seen>>);
 #[derive(Debug, Default)]
 struct Seen {
     counts: HashMap<String, u32>,
-    /// In the order in which they arrived.
+    /// The arrivals in order.
     arrivals: Vec<Arrival>,
 }
 
@@ -72,7 +72,7 @@ async fn sink(State(recorder): State<Recorder>, body: String) -> &'static str {
     "ok"
 }
 
-/// Responds as the vendor's API reference describes a streamed chat completion.
+/// Responds in the format that the vendor's API reference specifies for a streamed chat completion.
 async fn model(State(recorder): State<Recorder>, body: String) -> Response {
     recorder.note(&body);
     let answer = concat!(

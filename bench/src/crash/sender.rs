@@ -1,4 +1,4 @@
-//! A sender that behaves like a code host: it repeats a delivery with the same ID if it receives no response.
+//! A sender that behaves like a code host: if it receives no response, it repeats a delivery with the same ID.
 
 use super::lane::Lane;
 use super::recorder::MARK;
@@ -14,9 +14,9 @@ use std::time::Duration;
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 
-/// Connections for each webhook.
+/// Number of connections for each webhook.
 const CONNECTIONS: usize = 8;
-/// Maximum number of attempts for a delivery; more mean that the gateway is broken.
+/// Maximum number of attempts for a delivery. If it is exceeded, the gateway is broken.
 const TRIES: usize = 10_000;
 
 /// The total number of deliveries, and how many may be sent so far.
@@ -29,7 +29,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Releases only the first share.
+    /// Creates a plan and releases only the first share.
     pub fn new(wanted: usize) -> Self {
         Self {
             wanted,
@@ -59,12 +59,11 @@ impl Plan {
         self.accepted.load(Ordering::Acquire)
     }
 
-    /// Returns the number of the next delivery, once it may be sent; `None` after the last.
+    /// Returns the number of the next delivery when it may be sent; `None` after the last one.
     async fn take(&self) -> Option<usize> {
         let number = self.next.fetch_add(1, Ordering::AcqRel);
         while number >= self.released.load(Ordering::Acquire) && number < self.wanted {
-            // If a wake-up occurs between the check and the wait, it is missed; the timeout then bounds the
-            // delay.
+            // A wake-up between the check and the wait is missed. The timeout limits the delay.
             let wait = self.more.notified();
             drop(tokio::time::timeout(Duration::from_millis(20), wait).await);
         }
@@ -116,8 +115,8 @@ pub struct Message {
 }
 
 impl Message {
-    /// Builds the delivery with this number in its stream. It is about an issue with this number, which is the
-    /// delivery's entity.
+    /// Builds the delivery with this number in its stream. The delivery is about the issue with this number, which
+    /// is its entity.
     pub fn new(
         (public_id, secret): (&str, &str),
         (stream, number): (&str, usize),
@@ -144,12 +143,12 @@ async fn send(address: &watch::Receiver<SocketAddr>, message: &Message) -> Resul
         let now = *address.borrow();
         match attempt(now, &message.request).await {
             Ok(200 | 202) => return Ok(()),
-            // Killed or still starting.
+            // The gateway was killed or is still starting.
             Err(_) | Ok(503) => tokio::time::sleep(Duration::from_millis(2)).await,
             Ok(status) => bail!("a delivery was answered {status}"),
         }
     }
-    bail!("the gateway did not come back")
+    bail!("the gateway did not become available again")
 }
 
 async fn attempt(address: SocketAddr, message: &[u8]) -> Result<u16> {
@@ -157,7 +156,7 @@ async fn attempt(address: SocketAddr, message: &[u8]) -> Result<u16> {
     Ok(client.exchange(message).await?.status)
 }
 
-/// As the code host documents it: `sha256=` and the hex of the body's HMAC-SHA256.
+/// Returns the signature in the code host's format: `sha256=` and the hex of the body's HMAC-SHA256.
 pub fn sign(secret: &str, body: &str) -> Result<String> {
     let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes())?;
     mac.update(body.as_bytes());

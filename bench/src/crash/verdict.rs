@@ -9,7 +9,7 @@ use anyhow::Result;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
-/// The relevant part of a delivery's row.
+/// The relevant columns of a delivery.
 struct Row {
     status: String,
     attempts: u64,
@@ -68,7 +68,7 @@ pub async fn tell(
     Ok(())
 }
 
-/// How many messages the inbox keeps. With more, this run cannot tell which are missing.
+/// The maximum number of messages in the inbox. With more messages, this run cannot determine which are missing.
 const INBOX_KEEPS: usize = 10_000;
 
 /// Reads the whole inbox and counts each message.
@@ -87,7 +87,8 @@ pub async fn read_inbox(installation: &Installation, server: &Server, lane: &Lan
     }
 }
 
-/// An inbox message and the completion of its delivery are one transaction, so no message may appear twice.
+/// Reports the messages in the inbox. An inbox message and the completion of its delivery are one transaction, so
+/// no message may appear twice.
 pub fn tell_inbox(lanes: &[Lane], accepted: &[Accepted], report: &mut Report) {
     for lane in lanes.iter().filter(|lane| lane.name == super::INBOX) {
         let mine = accepted.iter().filter(|one| one.lane == lane.name);
@@ -142,7 +143,7 @@ async fn rows(
     }
 }
 
-/// Returns the number of deliveries with this status, limited to one page.
+/// Returns the number of deliveries with this status, up to the size of one page.
 pub async fn count(installation: &Installation, server: &Server, status: &str) -> Result<usize> {
     let params = json!({ "status": status, "limit": 500 });
     let page = installation

@@ -1,5 +1,5 @@
-//! `check_auth()` in this process, through the public handle of the auth crate. The database is closed once
-//! everything is cached: a call that read it would fail, and any failure fails the measurement.
+//! Measures `check_auth()` in this process, through the public handle of the auth crate. The database is closed
+//! when everything is cached. A call that reads the database would fail, and any failure fails the measurement.
 
 use super::Site;
 use crate::figures::{median, micros, percentile};
@@ -98,7 +98,7 @@ async fn load(site: &Site) -> Result<(Store, Auth)> {
 fn allowed(decision: &Decision) -> Result<()> {
     match decision {
         Decision::Allowed(_) => Ok(()),
-        Decision::SetupRequired | Decision::Unauthorized => bail!("a credential is not let in"),
+        Decision::SetupRequired | Decision::Unauthorized => bail!("a credential is not admitted"),
     }
 }
 
@@ -127,7 +127,7 @@ fn blank(client: &Client) -> CheckInput<'_> {
     }
 }
 
-/// A generator for the order of the credentials only.
+/// A generator that is used only for the order of the credentials.
 struct Order(u64);
 
 impl Order {
@@ -202,7 +202,7 @@ pub async fn measure(site: &Site, report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-/// Host, client, locality, cookies and decision: everything the gate evaluates for a request.
+/// Measures all steps of the gate for a request: host, client, locality, cookies and decision.
 async fn whole_requests(site: &Site, auth: &Auth, report: &mut Report) -> Result<()> {
     let mut requests = Vec::new();
     for session in &site.credentials.sessions {

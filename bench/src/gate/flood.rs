@@ -1,5 +1,5 @@
-//! Many clients without a valid credential, each with a different address. The state that the gateway keeps
-//! for them must be bounded.
+//! Many clients without a valid credential, each with a different address. The state that the gateway keeps for
+//! them must be limited.
 
 use super::Site;
 use crate::figures::mebibytes;

@@ -31,7 +31,7 @@ pub struct Args {
 
 /// The data that is measured on.
 struct Site {
-    /// Dropping it removes the directory.
+    /// Removes the directory on drop.
     _root: TempDir,
     data_dir: PathBuf,
     credentials: Credentials,

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::Duration;
 
 const STARTS: usize = 9;
-/// Time after which everything that loads after the start is loaded.
+/// The time after a start in which all background loading completes.
 const SETTLED: Duration = Duration::from_secs(2);
 
 /// Measures a gateway that is set up and idle.
@@ -33,7 +33,7 @@ pub fn idle(data_dir: &Path, report: &mut Report) -> Result<()> {
     server.stop()
 }
 
-/// Measures the same with many stored credentials.
+/// Measures the start and the memory of a gateway with many stored credentials.
 pub fn many(site: &Site, report: &mut Report) -> Result<()> {
     let mut times = Vec::with_capacity(STARTS);
     for _ in 0..STARTS {

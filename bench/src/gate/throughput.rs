@@ -1,4 +1,4 @@
-//! A trivial route with all layers compared with the same route without them, and a route that reads the
+//! Compares a trivial route with all layers to the same route without them, and measures a route that reads the
 //! database. Gateway and baseline run in separate processes and are loaded alternately.
 
 use super::Site;
@@ -33,7 +33,7 @@ pub async fn measure(site: &Site, round_ms: u64, report: &mut Report) -> Result<
     });
     let reading = each(SESSIONS, &cookie_of);
     let length = Duration::from_millis(round_ms);
-    // Warms up: the first request creates connections and caches.
+    // Warms up, because the first request creates connections and caches.
     round(&bare, &by_cookie, length / 5).await?;
     round(&gateway, &by_cookie, length / 5).await?;
     let (mut alone, mut cookie, mut key, mut read) = (vec![], vec![], vec![], vec![]);

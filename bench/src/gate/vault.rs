@@ -1,4 +1,4 @@
-//! Unlocking compared with a single run of Argon2id, and the rotation of many secrets while the service
+//! Compares unlocking with a single run of Argon2id. Measures the rotation of many secrets while the service
 //! answers requests.
 
 use super::{PASSWORD, Site};

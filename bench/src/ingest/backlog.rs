@@ -10,9 +10,9 @@ use gatehouse_store::Store;
 use serde_json::json;
 use std::time::Duration;
 
-/// Deliveries that wait for their next attempt.
+/// Number of deliveries that wait for their next attempt.
 const BACKLOG: usize = 200_000;
-/// How long they wait, which is longer than the measurement.
+/// How long the deliveries wait. Longer than the measurement.
 const RETRY_IN: Duration = Duration::from_hours(1);
 
 /// Adds the backlog to a table with `rows` rows and measures.

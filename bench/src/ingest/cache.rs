@@ -11,11 +11,11 @@ use gatehouse_domain::{Clock, ManualClock, SystemClock};
 use gatehouse_store::{NewDelivery, Store, StoreError};
 use std::time::{Duration, Instant};
 
-/// The first is SQLite's default, in effect.
+/// The first size equals SQLite's default.
 const SIZES_KIB: [u32; 4] = [2_000, 8_192, 16_384, 65_536];
-/// Deliveries per transaction: one that comes alone, and those of 64 connections.
+/// Numbers of deliveries per transaction: one for a single connection, 64 for 64 connections.
 const GROUPS: [usize; 2] = [1, 64];
-/// Transactions per measurement. As many run before it, to fill the cache.
+/// Transactions per measurement. The same number runs before the measurement, to fill the cache.
 const WRITES: usize = 500;
 /// Deliveries per transaction while the table is filled.
 const FILL: usize = 5_000;
@@ -64,7 +64,8 @@ pub async fn measure(site: &Site, rows: usize, report: &mut Report) -> Result<()
     Ok(())
 }
 
-/// Senders number deliveries at random, so each insert changes another page of the index of keys.
+/// Returns the delivery with a random key, as senders assign them. Each insert then changes a different page of the
+/// index of keys.
 fn with_random_key(mut row: NewDelivery) -> NewDelivery {
     let key = secret("cache-");
     row.unique_key = Some(key.clone());

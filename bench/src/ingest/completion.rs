@@ -1,4 +1,4 @@
-//! Completion rates with default settings: how fast a filled queue drains, and whether the queue grows while
+//! Completion rates with default settings: how fast a full queue drains, and whether the queue grows while
 //! deliveries arrive at the target rate.
 
 use super::site::{self, Receiver};
@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 const CONNECTIONS: usize = 64;
 /// How long the queue is filled.
 const FILLING: Duration = Duration::from_secs(3);
-/// Timeout for draining. The rate is then that of the completed deliveries.
+/// Timeout for draining. After the timeout, the rate is that of the completed deliveries.
 const PATIENCE: Duration = Duration::from_mins(2);
 /// Deliveries per second of the sustained load.
 const PACE: u32 = 4_000;
@@ -41,8 +41,8 @@ pub async fn measure(report: &mut Report) -> Result<()> {
     server.stop()
 }
 
-/// Fills the queue and waits until it is empty. The rate counts from the first delivery, so it includes
-/// deliveries completed while the queue is filled.
+/// Fills the queue and waits until it is empty. The rate is measured from the first delivery, so it includes
+/// deliveries that are completed while the queue is filled.
 #[expect(clippy::cast_precision_loss, reason = "counts of deliveries")]
 pub(super) async fn drain(
     installation: &Installation,
@@ -58,7 +58,7 @@ pub(super) async fn drain(
     let left = site::waiting(installation, server).await?;
     let while_filling = (flood.took.len() as f64 - filled as f64) / flood.elapsed.as_secs_f64();
     let draining = filled.saturating_sub(left) as f64 / took.as_secs_f64();
-    // If the queue never filled, the worker kept up, and the rate is that of the senders.
+    // If the queue never filled, the worker was as fast as the senders, and the rate is that of the senders.
     Ok(if filled < 1000 {
         while_filling
     } else {

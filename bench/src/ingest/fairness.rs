@@ -1,5 +1,5 @@
-//! The latency of a healthy webhook next to one whose channel hangs, and next to agents whose turns take a
-//! minute.
+//! The latency of a healthy webhook while the channel of another webhook hangs, and while agents have turns that
+//! take a minute.
 
 use super::site::{self, Receiver};
 use crate::figures::{greatest, median, millis};
@@ -14,12 +14,12 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 
-/// Deliveries that wait for the hanging channel.
+/// Number of deliveries that wait for the hanging channel.
 const HANGING: usize = 200;
-/// Agents that are busy.
+/// Number of busy agents.
 const AGENTS: usize = 4;
 const TURN: Duration = Duration::from_mins(1);
-/// Deliveries of the healthy webhook.
+/// Number of deliveries of the healthy webhook.
 const SAMPLES: usize = 50;
 const PATIENCE: Duration = Duration::from_secs(90);
 
@@ -38,7 +38,7 @@ async fn slow_model() -> Result<SocketAddr> {
     Ok(address)
 }
 
-/// Measures both.
+/// Measures both cases.
 pub async fn measure(report: &mut Report) -> Result<()> {
     let model = slow_model().await?;
     let provider = [
@@ -71,7 +71,7 @@ pub async fn measure(report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-/// Measures the times from sending a delivery until its message arrives.
+/// Measures the time from sending a delivery until its message arrives.
 async fn beside(installation: &Installation, hangs: bool) -> Result<Vec<Duration>> {
     let server = installation.start()?;
     // Accepts connections and never responds.
@@ -104,13 +104,13 @@ async fn beside(installation: &Installation, hangs: bool) -> Result<Vec<Duration
             }
             ensure!(
                 begun.elapsed() < PATIENCE,
-                "a healthy webhook waits for ever"
+                "a healthy webhook waits forever"
             );
             tokio::time::sleep(Duration::from_millis(1)).await;
         };
         delays.push(came.saturating_duration_since(begun));
         if begun.elapsed() > TURN / 2 {
-            // The other deliveries block it; one sample shows that.
+            // The hanging deliveries block the healthy webhook. One sample proves it.
             break;
         }
         tokio::time::sleep(Duration::from_millis(20)).await;

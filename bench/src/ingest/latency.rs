@@ -1,4 +1,4 @@
-//! The latency of one connection, compared with an fsync of as many bytes on the same disk.
+//! The latency of one connection, compared with an fsync of the same number of bytes on the same disk.
 
 use super::Site;
 use crate::figures::{median, micros};

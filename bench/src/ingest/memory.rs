@@ -11,7 +11,7 @@ const CONNECTIONS: usize = 64;
 pub async fn measure(site: &Site, deliveries: usize, report: &mut Report) -> Result<()> {
     let target: &'static _ = Box::leak(Box::new(site.target()?));
     let gateway = site.start()?;
-    // Connections, caches and the first pages do not count as growth.
+    // The memory for connections, caches and the first pages does not count as growth.
     let warm = |sent: usize, _| sent >= 20;
     target.flood(&gateway, CONNECTIONS, warm).await?;
     let before = gateway.resident_bytes()?;

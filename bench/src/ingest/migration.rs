@@ -1,5 +1,5 @@
-//! The start with a table of an earlier version: how long its migration takes, and what `/health/ready` answers
-//! meanwhile.
+//! The start with a table of an earlier version: how long its migration takes, and how `/health/ready` responds
+//! during the migration.
 
 use super::million::{Rows, fill};
 use crate::gateway::Server;
@@ -9,8 +9,8 @@ use gatehouse_store::Store;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 
-/// The last migration before the indexes of deliveries were created again. The statements of this version can insert
-/// deliveries after it.
+/// The last migration before the indexes of deliveries were recreated. The statements of this version can insert
+/// deliveries into its schema.
 const EARLIER: i64 = 88;
 
 /// Fills a table of the earlier schema and starts the gateway.

@@ -1,5 +1,5 @@
-//! A table with a million rows: start, pages and filters, statistics, and a claim. Then the pages and filters with a
-//! backlog of waiting deliveries.
+//! A table with a million rows: start, pages and filters, statistics, and a claim. Then measures the pages and
+//! filters with a backlog of waiting deliveries.
 
 use super::{Site, backlog};
 use crate::figures::{median, millis};
@@ -93,7 +93,7 @@ pub(super) async fn measure_pages(
     server.stop()
 }
 
-/// The size of the closed database.
+/// Returns the size of the closed database.
 fn database_bytes(data_dir: &Path) -> Result<u64> {
     let mut bytes = 0;
     for name in ["gatehouse.db", "gatehouse.db-wal"] {
@@ -177,16 +177,17 @@ fn pages(webhook_id: &str) -> [Page; 11] {
 pub(super) struct Rows<'r> {
     pub(super) webhook_id: &'r str,
     pub(super) count: usize,
-    /// Number of rows at the end that wait.
+    /// Number of rows at the end that wait for an attempt.
     pub(super) waiting: usize,
-    /// How long ago the first one was received, in milliseconds.
+    /// How long ago the first row was received, in milliseconds.
     pub(super) age_ms: i64,
-    /// When the waiting ones are attempted again; `None` if they have not been attempted.
+    /// When the waiting rows are attempted again; `None` if they have not been attempted.
     pub(super) retry_at: Option<Timestamp>,
 }
 
 impl<'r> Rows<'r> {
-    /// From yesterday: at startup the rate limits read deliveries of the last minute.
+    /// Creates rows from yesterday. They must be older than a minute, because the rate limits read deliveries of
+    /// the last minute at startup.
     pub(super) const fn recent(webhook_id: &'r str, count: usize) -> Self {
         Self {
             webhook_id,

@@ -45,7 +45,7 @@ pub struct Args {
     rows: usize,
 }
 
-/// A gateway with one webhook whose deliveries are accepted but not completed: its channel never responds, so
+/// A gateway with one webhook whose deliveries are accepted but not completed. Its channel never responds, so that
 /// the worker waits and only ingest is measured.
 struct Site {
     installation: Installation,

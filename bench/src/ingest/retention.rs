@@ -9,15 +9,15 @@ use gatehouse_store::Store;
 use serde_json::json;
 use std::time::{Duration, Instant};
 
-/// Old deliveries.
+/// Number of old deliveries.
 const ROWS: u32 = 100_000;
-/// Their age in milliseconds: longer than the default of `webhooks.retention_days`.
+/// The age of the deliveries in milliseconds. Longer than the default of `webhooks.retention_days`.
 const AGE_MS: i64 = 45 * 86_400_000;
-/// A sweep begins within a minute after the start.
+/// Timeout for the deletion. A sweep begins within a minute after the start.
 const PATIENCE: Duration = Duration::from_mins(10);
 const POLL: Duration = Duration::from_millis(50);
 
-/// Measures from the deletion of the oldest delivery to that of the newest old one.
+/// Measures the time from the deletion of the oldest delivery to the deletion of the newest old delivery.
 pub async fn measure(site: &Site, report: &mut Report) -> Result<()> {
     let store = Store::open(&crate::prepare::location(site.installation.data_dir())).await?;
     let old = Rows {

@@ -10,10 +10,10 @@ use tokio::task::JoinSet;
 
 /// Size of a body in bytes.
 const BODY_BYTES: usize = 1024;
-/// Digits of an ID.
+/// Number of digits of an ID.
 const DIGITS: usize = 16;
 
-/// IDs are unique across all rounds.
+/// The next ID. IDs are unique across all rounds.
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
 /// The destination of deliveries, and a template delivery with a placeholder for its ID.
@@ -25,7 +25,8 @@ pub struct Target {
 }
 
 impl Target {
-    /// The signature covers only the body, so the same signature is valid for every ID.
+    /// Creates a target with a template. The signature covers only the body, so the same signature is valid for
+    /// every ID.
     pub fn new(public_id: &str, secret: &str) -> Result<Self> {
         let start = r#"{"ref":"refs/heads/main","repository":{"full_name":"a/b"},"text":""#;
         let fill = BODY_BYTES.saturating_sub(start.len() + 2);

@@ -20,10 +20,10 @@ use tokio::time::timeout;
 
 const CONNECTIONS: usize = 64;
 const ROUND: Duration = Duration::from_secs(5);
-/// The round-trip time to the database that the targets assume.
+/// The round-trip time to the database for which the targets are set.
 const ROUND_TRIP: Duration = Duration::from_micros(2_700);
 const IDLE: Duration = Duration::from_secs(30);
-/// Long enough for one run of the health checks.
+/// The duration of the measurement. Long enough for one run of the health checks.
 const IDLE_WITH_SOCKET: Duration = Duration::from_mins(1);
 /// Settings whose features read the database at intervals.
 const WATCHFUL: [(&str, &str); 3] = [
@@ -31,9 +31,9 @@ const WATCHFUL: [(&str, &str); 3] = [
     ("SERVICE_BACKUP__SCHEDULE", "30 3 * * *"),
     ("SERVICE_NOTIFY__HEALTH", "inbox"),
 ];
-/// How long a failure is observed. A longer failure is reported with this value.
+/// How long a failure is observed. A longer failure is reported as this value.
 const WATCHED: Duration = Duration::from_mins(1);
-/// Attempts to stop a node inside a transaction.
+/// Maximum number of attempts to stop a node inside a transaction.
 const TRIES: usize = 200;
 
 /// Sets up a home whose database is the server on this port.
@@ -42,7 +42,7 @@ async fn installation(port: u16) -> Result<Installation> {
     Installation::set_up(&site::environment(vec![url])).await
 }
 
-/// Runs the measurements that are wanted.
+/// Runs the selected measurements.
 pub async fn measure(report: &mut Report, wanted: impl Fn(&str) -> bool) -> Result<()> {
     if wanted("nodes") {
         nodes(report).await?;
@@ -167,7 +167,7 @@ async fn idle(report: &mut Report) -> Result<()> {
     server.stop()
 }
 
-/// Counts the statements while `wait` runs, which takes `time`. What follows a start is not counted.
+/// Counts the statements while `wait` runs, which takes `time`. Statements directly after a start are not counted.
 async fn statements_per_second(
     database: &Postgres,
     time: Duration,
@@ -204,7 +204,7 @@ async fn longest_refusal(
             }
             anyhow::Ok(())
         };
-        // Do not wait for a request without a response; the next one may succeed.
+        // A request without a response is abandoned, because the next one may succeed.
         drop(timeout(Duration::from_secs(2), accepted).await);
         tokio::time::sleep(Duration::from_millis(50)).await;
     }

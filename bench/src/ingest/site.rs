@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 
-/// Removes all limits of the gateway; everything else keeps its default.
+/// Returns an environment that removes all limits of the gateway. All other settings keep their defaults.
 pub fn environment(more: Vec<(&'static str, String)>) -> Vec<(&'static str, String)> {
     let mut all = vec![(
         "SERVICE_WEBHOOKS__GLOBAL_RATE_LIMIT_PER_MINUTE",
@@ -46,7 +46,7 @@ impl Receiver {
         Ok((receiver, address))
     }
 
-    /// Returns when the message with this index (from 0) arrived, if it has.
+    /// Returns when the message with this index (from 0) arrived; `None` if it has not arrived.
     pub fn at(&self, number: usize) -> Option<Instant> {
         let came = self.came.lock().unwrap_or_else(PoisonError::into_inner);
         came.get(number).copied()

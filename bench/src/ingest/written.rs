@@ -10,9 +10,9 @@ use anyhow::{Result, ensure};
 use serde_json::json;
 use std::time::Duration;
 
-/// Enough for several checkpoints of the write-ahead log.
+/// Number of deliveries. Enough for several checkpoints of the write-ahead log.
 const DELIVERIES: u64 = 64;
-/// Slightly less than the 1 MiB that a webhook accepts by default.
+/// Size of a body. Slightly less than the 1 MiB that a webhook accepts by default.
 const BODY_BYTES: usize = 1_048_576 - 64;
 
 /// Measures the bytes per delivery.

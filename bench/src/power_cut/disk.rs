@@ -1,14 +1,14 @@
-//! Simulates a disk during a power failure. It tracks which changes were synced and generates the states that
-//! a failure could leave.
+//! Simulates a disk during a power failure. Tracks which changes were synced, and generates the states that a
+//! failure could leave.
 //!
-//! The rules, from the weakest to the strongest guarantee:
+//! The rules:
 //!
-//! - After a file's sync has ended, everything written to the file before the sync began is durable: bytes
-//!   and sizes.
-//! - Of other writes, any subset survives, and of each write any subset of its sectors.
-//! - Names (create, rename, remove) survive in the order of the changes, as in journaling file systems: a
-//!   prefix of them survives, which includes at least what a sync of a directory covers. A file's sync does
-//!   not make its name durable.
+//! - After a sync of a file has ended, all data written to the file before the sync began is durable: bytes and
+//!   sizes.
+//! - Of other writes, any subset survives. Of each write, any subset of its sectors survives.
+//! - Changes of names (create, rename, remove) survive in order, as in journaling file systems. A prefix of them
+//!   survives, which includes at least the changes that a sync of a directory covers. A sync of a file does not
+//!   make its name durable.
 
 use super::trace::Change;
 use anyhow::{Context, Result};
@@ -21,20 +21,21 @@ use std::path::Path;
 /// Files by path, relative to the data directory.
 pub type Files = BTreeMap<String, Vec<u8>>;
 
-/// Which unsynced changes a power failure loses.
+/// The unsynced changes that a power failure loses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loss {
     /// Loses all of them.
     All,
-    /// Loses none: the process was killed and the disk keeps running.
+    /// Loses none: the process was killed, but the disk keeps running.
     Nothing,
     /// Keeps a prefix, in the order of the writes.
     Later,
     /// Keeps any subset of the writes.
     SomeWrites,
-    /// Keeps any subset of the sectors, whose size is given in bytes.
+    /// Keeps any subset of the sectors. Contains the size of a sector in bytes.
     Sectors(usize),
-    /// Keeps all but one write, of which any subset of sectors (size in bytes) survives.
+    /// Keeps all writes, except that only some sectors of one write survive. Contains the size of a sector in
+    /// bytes.
     OneTorn(usize),
 }
 
@@ -101,7 +102,7 @@ pub struct Disk<'t> {
     directories: HashMap<u64, String>,
     synced_names: Names,
     pending_names: Vec<(usize, NameOp)>,
-    /// Running syncs, with the position in the order of changes at which they began.
+    /// Running syncs. The values are the positions in the order of changes at which they began.
     syncing: HashMap<(u64, u64), usize>,
     order: usize,
     syncs_seen: u64,
@@ -110,7 +111,7 @@ pub struct Disk<'t> {
 }
 
 impl<'t> Disk<'t> {
-    /// Starts with the contents of this directory before the trace, all of them synced.
+    /// Creates a disk with the synced contents of this directory before the trace.
     pub fn begin(
         trace: &'t [u8],
         directory: &Path,

@@ -1,8 +1,8 @@
-//! `bench power-cut`: generates states in which a power failure could leave the disk of a real server, and
-//! opens each with the real code. Every delivery answered with 202 before the failure must exist, every
-//! secret must be readable with the password, and the database must be intact.
+//! `bench power-cut`: generates disk states that a power failure of a real server could leave, and opens each state
+//! with the real code. Every delivery that was answered with 202 before the failure must exist, every secret must
+//! be readable with the password, and the database must be intact.
 //!
-//! Needs `sqlite3` and a C compiler, which builds the recorder that is loaded into the server.
+//! Needs `sqlite3` and a C compiler, which compiles the recorder that is loaded into the server.
 
 mod disk;
 mod record;
@@ -113,7 +113,7 @@ pub async fn run(args: &Args) -> Result<()> {
     Ok(())
 }
 
-/// Chooses the moments of the failures, in order: half of them anywhere, half of them right after a promise.
+/// Chooses the moments of the failures, in order: half of them anywhere, the other half directly after a promise.
 fn moments(recording: &Recording, states: usize, random: &dyn Random) -> Vec<usize> {
     let records = &recording.trace.records;
     let any = |bound: usize| random.below(u32::try_from(bound).unwrap_or(u32::MAX)) as usize;
@@ -132,7 +132,7 @@ fn moments(recording: &Recording, states: usize, random: &dyn Random) -> Vec<usi
     moments
 }
 
-/// Creates the directory for states: in memory if available.
+/// Creates the directory for states, in memory if possible.
 fn scratch() -> Result<tempfile::TempDir> {
     let memory = PathBuf::from("/dev/shm");
     if memory.is_dir() {
@@ -221,7 +221,7 @@ async fn feed(
         let state = State {
             number,
             at,
-            described: format!("cut after change {moment}, lost of what was not synced: {loss:?}"),
+            described: format!("cut after change {moment}, loss of unsynced changes: {loss:?}"),
             files: disk.cut(loss, &random),
             by_binary: number % args.binary_every.max(1) == 0,
         };

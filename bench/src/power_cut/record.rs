@@ -1,5 +1,5 @@
-//! Runs the real server with the shim: setup with migrations, ingest, completions, a rotation of the vault's
-//! key, a kill and a stop. Records each promise and the length of the trace at that moment.
+//! Runs the real server with the shim: setup with migrations, ingest, completions, a rotation of the vault's key, a
+//! kill and a stop. Records each promise, and the length of the trace when it was made.
 
 use super::disk::{self, Disk, Files};
 use super::trace::Trace;
@@ -34,7 +34,7 @@ pub struct Promise {
 /// The content of a promise.
 #[derive(Clone, Debug)]
 pub enum What {
-    /// Setup was answered: from here on an owner exists.
+    /// Setup was answered. From then on, an owner exists.
     Setup,
     /// A delivery was answered with 202.
     Delivery(String),
@@ -46,7 +46,7 @@ pub enum What {
 
 /// The result of a recording.
 pub struct Recording {
-    /// Dropping it removes the directory.
+    /// Removes the directory on drop.
     _root: TempDir,
     pub data_dir: PathBuf,
     /// Contents of the data directory before the first start.
@@ -94,7 +94,7 @@ async fn make_earlier_schema(data_dir: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Receives what a channel sends.
+/// Starts a receiver for the messages of a channel.
 async fn start_receiver() -> Result<SocketAddr> {
     let router = Router::new().route("/", post(|| async { "ok" }));
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
@@ -103,7 +103,7 @@ async fn start_receiver() -> Result<SocketAddr> {
     Ok(address)
 }
 
-/// Records one run. With `earlier` the run begins with an older schema instead of an empty directory.
+/// Records one run. With `earlier`, the run begins with an older schema instead of an empty directory.
 pub async fn record(deliveries: usize, earlier: bool) -> Result<Recording> {
     let root = tempfile::tempdir()?;
     let data_dir = root.path().join("data");
@@ -209,8 +209,8 @@ impl Site {
         Ok(hooks)
     }
 
-    /// Sends a quarter of the deliveries during a rotation, a quarter each before and after a kill, and the
-    /// last quarter after a regular stop.
+    /// Sends the deliveries in quarters: during a rotation, before a kill, after the kill, and after a regular
+    /// stop.
     async fn work(&mut self, server: Server, hooks: &[Hook], deliveries: usize) -> Result<Server> {
         let each = deliveries.div_ceil(4);
         self.flood(&server, hooks, each, 1).await?;
@@ -275,7 +275,7 @@ impl Site {
                 let mut promises = Vec::new();
                 for number in 0..deliveries.div_ceil(CONNECTIONS) {
                     let key = format!("{round}-{connection}-{number}");
-                    // Sizes around a page of the database.
+                    // The sizes are around the size of a page of the database.
                     let fill = "x".repeat(number * 997 % 9000);
                     let body = json!({ "ref": "refs/heads/main", "text": fill }).to_string();
                     let signature = sign(&secret, &body)?;
@@ -303,8 +303,8 @@ impl Site {
 }
 
 impl Recording {
-    /// Checks that the trace reproduces the contents of the directory. Otherwise the recorder has missed a
-    /// change and the generated states are meaningless.
+    /// Checks that the trace reproduces the contents of the directory. If it does not, the recorder has missed a
+    /// change, and the generated states are meaningless.
     fn ensure_complete(&self) -> Result<()> {
         let mut disk = Disk::begin(&self.trace.bytes, &self.data_dir, &self.base, None)?;
         for record in &self.trace.records {

@@ -1,13 +1,13 @@
 /*
- * Records what a process changes in one directory. Loaded with LD_PRELOAD by `bench power-cut`.
+ * Records the changes of a process in one directory. Loaded with LD_PRELOAD by `bench power-cut`.
  *
  * GATEHOUSE_TRACE_DIR names the directory, GATEHOUSE_TRACE_FILE the file that records are appended to.
- * Each change is made and recorded under one lock, so that the order of the records is the order of the
- * changes. A sync is two records, one before and one after it. Calls that do not go through the C
- * library are not seen: the reader compares the recorded state with the real one and finds that.
+ * Each change is made and recorded under one lock, so that the records are in the order of the changes. A
+ * sync has two records, one before and one after it. Calls that bypass the C library are not recorded. The
+ * reader detects them, because it compares the recorded state with the real one.
  *
- * A record: kind (u32), bytes of the path (u32), inode (u64), a number (u64), bytes of data (u64), the
- * path, the data. Numbers are in the machine's byte order.
+ * A record contains: kind (u32), bytes of the path (u32), inode (u64), a number (u64), bytes of data (u64),
+ * the path, the data. Numbers are in the machine's byte order.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -35,7 +35,7 @@ static int trace = -1;
 static char dir[PATH_MAX];
 static size_t dir_len;
 static uint64_t syncs;
-/* What is known of a file descriptor: 0 nothing, 1 not ours, 2 ours. */
+/* The state of a file descriptor: 0 unknown, 1 not below the directory, 2 below the directory. */
 static unsigned char known[FDS];
 static uint64_t inode[FDS];
 
@@ -95,7 +95,7 @@ static void note(uint32_t kind, const char *path, size_t path_len, uint64_t ino,
   }
 }
 
-/* The path below the directory; NULL for others. Its place is `at`. */
+/* Returns the path below the directory; NULL for other paths. Writes the absolute path to `at`. */
 static const char *ours(int base, const char *path, char *at) {
   if (path[0] == '/') {
     snprintf(at, PATH_MAX, "%s", path);
@@ -117,7 +117,7 @@ static const char *ours(int base, const char *path, char *at) {
   return below;
 }
 
-/* Whether a descriptor is of a file below the directory; its inode. */
+/* Returns whether a descriptor belongs to a file below the directory. Sets the inode of the file. */
 static int is_ours(int fd, uint64_t *ino) {
   if (!begin() || fd < 0 || fd >= FDS) return 0;
   if (!known[fd]) {
@@ -267,7 +267,7 @@ static int sync_any(int fd, int (*real)(int)) {
 int fsync(int fd) { begin(); return sync_any(fd, real_fsync); }
 int fdatasync(int fd) { begin(); return sync_any(fd, real_fdatasync); }
 
-/* A change of two names: the first, a zero byte, the second. */
+/* Records a change of two names: the first name, a zero byte, and the second name. */
 static void note_two(uint32_t kind, const char *from, const char *to) {
   char both[2 * PATH_MAX + 2];
   size_t a = strlen(from), b = strlen(to);

@@ -1,10 +1,10 @@
-//! The format of the shim's file: the changes that a process made in its data directory, in order.
+//! The format of the shim's file, which contains the changes of a process in its data directory, in order.
 
 use anyhow::{Context, Result, bail};
 use std::ops::Range;
 use std::path::Path;
 
-/// Bytes before the path of a record.
+/// Number of bytes before the path of a record.
 const HEAD: usize = 32;
 
 /// One change.
@@ -26,7 +26,7 @@ pub enum Change {
     Unlink { path: String },
     /// A directory was created.
     MakeDirectory { path: String, inode: u64 },
-    /// A sync began. It covers earlier changes.
+    /// A sync began. The sync covers earlier changes.
     SyncBegin { inode: u64, number: u64 },
     /// A sync ended successfully.
     SyncEnd { inode: u64, number: u64 },
@@ -44,7 +44,7 @@ pub struct Record {
 
 /// A trace in memory.
 pub struct Trace {
-    /// All bytes; writes refer to them.
+    /// All bytes of the trace. Writes refer to them.
     pub bytes: Vec<u8>,
     pub records: Vec<Record>,
 }

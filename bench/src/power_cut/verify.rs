@@ -1,4 +1,4 @@
-//! Opens a state as the next start after a power failure would, and checks every promise.
+//! Opens a state like the next start after a power failure, and checks every promise.
 
 use super::disk::Files;
 use super::record::{Promise, What};
@@ -18,13 +18,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// The contents of an opened vault: variables, and providers with a key.
 type Opened = (HashMap<String, String>, HashSet<String>);
-/// Opened vaults by a hash of the stored secrets. Opening one takes a run of Argon2id, and most states have
+/// Opened vaults by a hash of the stored secrets. Opening a vault requires a run of Argon2id, and most states have
 /// the same contents.
 pub type OpenedVaults = Arc<Mutex<HashMap<[u8; 32], Arc<Opened>>>>;
 
 /// A state of the disk and its moment in the trace.
 pub struct State {
-    /// The number from which everything about the state is derived.
+    /// The number of the state. All properties of the state derive from it.
     pub number: usize,
     /// Bytes of the trace before the failure.
     pub at: u64,
@@ -35,7 +35,7 @@ pub struct State {
     pub by_binary: bool,
 }
 
-/// A worker that verifies states in a directory of its own.
+/// A worker that verifies states in its own directory.
 pub struct Verifier {
     directory: PathBuf,
     promises: Arc<Vec<Promise>>,
@@ -57,7 +57,7 @@ impl Verifier {
         })
     }
 
-    /// Checks a state. An error describes what is wrong with it.
+    /// Checks a state. The error describes the problem.
     pub async fn check(&mut self, state: &State) -> Result<()> {
         if self.directory.exists() {
             std::fs::remove_dir_all(&self.directory)?;
@@ -95,7 +95,7 @@ impl Verifier {
             if let What::Delivery(id) = &promise.what {
                 ensure!(
                     stored.contains(id),
-                    "{id} was answered 202 and is not there"
+                    "{id} was answered with 202 and does not exist"
                 );
             }
         }
@@ -165,7 +165,7 @@ impl Verifier {
         Ok(opened)
     }
 
-    /// Returns a hash of everything that the vault's secrets are read from.
+    /// Returns a hash of all data from which the vault's secrets are read.
     async fn contents(&self, store: &Store) -> Result<[u8; 32]> {
         let read = store.read(|conn| {
             Box::pin(async move {
@@ -213,7 +213,7 @@ async fn deliveries(store: &Store) -> Result<HashSet<String>> {
     Ok(read.await?)
 }
 
-/// SQLite's command-line program, as a second check of the file's integrity.
+/// SQLite's command-line program. Used as a second check of the file's integrity.
 struct Sqlite {
     child: Child,
     ask: ChildStdin,

@@ -1,5 +1,5 @@
-//! `bench soak`: a steady load for a long time with users who open pages. Records memory, open files,
-//! threads, the sizes of the database and its log, and latencies in a CSV file, and plots them.
+//! `bench soak`: a steady load for a long time, with users who open pages. Records memory, open files, threads, the
+//! sizes of the database and its log, and latencies in a CSV file, and plots them.
 
 mod plot;
 
@@ -179,7 +179,7 @@ async fn targets(installation: &Installation, server: &Server) -> Result<Vec<Arc
     Ok(targets)
 }
 
-/// Sends deliveries at a fixed rate. A late response delays the next ones but never reduces their number.
+/// Sends deliveries at a fixed rate. A late response delays the next deliveries but does not reduce their number.
 async fn deliver(
     mut client: Client,
     target: Arc<Target>,
@@ -323,7 +323,7 @@ fn write(args: &Args, samples: &[Sample]) -> Result<()> {
 /// A name, its unit, and the function that reads the value from a sample.
 type Row = (&'static str, &'static str, fn(&Sample) -> f64);
 
-/// Prints the first tenth of the run next to the last.
+/// Prints the first tenth of the run next to the last tenth.
 fn tell(args: &Args, samples: &[Sample]) {
     let part = samples.len().div_ceil(10);
     let first = samples.get(..part).unwrap_or_default();

@@ -11,7 +11,7 @@ const COLOURS: [&str; 4] = ["#0b63c5", "#c54a0b", "#2a8a3e", "#7a3fb0"];
 
 /// Time series that share a scale.
 pub struct Panel<'a> {
-    /// The quantity with its unit.
+    /// The quantity and its unit.
     pub title: &'a str,
     /// A name, and a value for each moment.
     pub lines: Vec<(&'a str, Vec<f64>)>,

@@ -1,4 +1,4 @@
-//! A person with a microphone: speaks a recorded sentence in real time, is silent, and listens.
+//! Simulates a person with a microphone, who speaks a recorded sentence in real time, is silent, and listens.
 
 use super::double::Double;
 use anyhow::{Context, Result, ensure};
@@ -21,12 +21,12 @@ const FRAME_BYTES: usize = 640;
 /// Timeout for a turn.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What was measured of a turn.
+/// The measured times of a turn.
 #[derive(Debug)]
 pub struct Turn {
-    /// From the end of speech, which the gateway reports after the silence, to the beginning of the turn.
+    /// The time from the end of speech, which the gateway reports after the silence, to the beginning of the turn.
     pub to_turn: Duration,
-    /// From the model's first sentence to the first audio.
+    /// The time from the model's first sentence to the first audio.
     pub to_audio: Duration,
 }
 
@@ -72,7 +72,7 @@ impl Caller {
         Ok(all)
     }
 
-    /// Speaks, and then sends silence until the answer was played.
+    /// Speaks a sentence, and sends silence until the answer was played.
     async fn turn(&mut self) -> Result<Turn> {
         let speech = SPEECH.get(WAV_HEADER_BYTES..).unwrap_or_default();
         let mut speech = speech.chunks_exact(FRAME_BYTES);

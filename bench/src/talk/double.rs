@@ -1,4 +1,4 @@
-//! Doubles of a model, a recognizer and a voice with `OpenAI`'s interfaces, all of which answer at once.
+//! Doubles of a model, a recognizer and a voice with `OpenAI`'s interfaces. All of them answer immediately.
 
 use anyhow::Result;
 use axum::body::{Body, Bytes};
@@ -17,7 +17,7 @@ use tokio::net::TcpListener;
 
 /// The answer: one sentence.
 const SENTENCE: &str = "This is the answer to what was asked. ";
-/// Bytes of its audio: 500 ms of samples at 24 kHz.
+/// Size of the audio of the answer in bytes: 500 ms of samples at 24 kHz.
 const AUDIO_BYTES: usize = 24_000;
 
 /// When the sentence for each model was sent.
@@ -56,7 +56,7 @@ impl Double {
         format!("http://{}/v1", self.address)
     }
 
-    /// When the latest sentence for this model was sent.
+    /// Returns when the latest sentence for this model was sent.
     pub fn sent(&self, model: &str) -> Option<Instant> {
         let sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
         sent.get(model).copied()

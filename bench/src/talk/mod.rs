@@ -1,4 +1,5 @@
-//! `bench talk`: what the gateway adds to spoken conversations whose recognizer, model and voice answer at once.
+//! `bench talk`: the time that the gateway adds to spoken conversations. Recognizer, model and voice answer
+//! immediately.
 
 mod caller;
 mod double;

@@ -1,5 +1,5 @@
-//! The time to the first token of turns that begin at the same moment, each in its own session. One socket observes
-//! all of them.
+//! The time to the first token of turns that begin at the same moment. Each turn has its own session. One socket
+//! observes all of them.
 
 use super::model::Plan;
 use super::timing::Chat;

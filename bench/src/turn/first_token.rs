@@ -5,7 +5,7 @@ use super::{Compared, Site};
 use crate::table::{Goal, Report};
 use anyhow::Result;
 
-/// The turns go to these sessions in rotation, so that none becomes long.
+/// Number of sessions. The turns use them in rotation, so that no session becomes long.
 const SESSIONS: usize = 20;
 
 /// Measures the first token.

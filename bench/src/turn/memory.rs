@@ -15,14 +15,14 @@ use tokio::task::JoinSet;
 
 /// Connections that create sessions.
 const CONNECTIONS: usize = 16;
-/// Sessions that warm up the gateway and do not count.
+/// Number of sessions that warm up the gateway and are not measured.
 const WARM: usize = 100;
 /// Turns of the seeded session that are stored in one transaction.
 const GROUP: usize = 500;
 /// Turns that run in the long session.
 const TURNS: usize = 20;
 
-/// Measures the growth while sessions are created, each with one answered text.
+/// Measures the growth of memory while sessions with one answered message are created.
 pub async fn idle(site: &Site, sessions: usize, report: &mut Report) -> Result<()> {
     let gateway = site.start()?;
     create(site, &gateway, WARM).await?;
@@ -62,7 +62,7 @@ async fn create(site: &Site, gateway: &Server, sessions: usize) -> Result<()> {
     Ok(())
 }
 
-/// Measures the growth while turns run in a session with many messages, and their first tokens.
+/// Measures the growth of memory, and the time to the first token, while turns run in a session with many messages.
 pub async fn long(site: &Site, messages: usize, report: &mut Report) -> Result<()> {
     let gateway = site.start()?;
     let session = site.sessions(&gateway, 1).await?.pop();
@@ -77,7 +77,7 @@ pub async fn long(site: &Site, messages: usize, report: &mut Report) -> Result<(
     }
     let before = gateway.resident_bytes()?;
     let mut compared = Compared::default();
-    // The first turn summarizes what does not fit the model.
+    // The first turn summarizes the messages that do not fit into the model's context.
     for number in 0..=TURNS {
         let theirs = direct.ask(Plan::Ping).await?;
         let ours = chat.turn(&session, Plan::Ping).await?;
@@ -98,7 +98,7 @@ pub async fn long(site: &Site, messages: usize, report: &mut Report) -> Result<(
     gateway.stop()
 }
 
-/// Stores turns of a question and an answer.
+/// Stores turns that each have a question and an answer.
 async fn seed(site: &Site, session: &str, messages: usize) -> Result<()> {
     let store = Store::open(&crate::prepare::location(site.installation.data_dir())).await?;
     let session = SessionId::from_text(session);

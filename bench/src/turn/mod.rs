@@ -1,5 +1,5 @@
-//! `bench turn`: what the gateway adds to the turns of a model that answers at once. Each duration is compared with
-//! that of the model asked directly in the same run.
+//! `bench turn`: the time that the gateway adds to the turns of a model that answers immediately. Each duration is
+//! compared with the duration of a direct request to the model in the same run.
 
 mod at_once;
 mod first_token;
@@ -96,7 +96,7 @@ impl Site {
     }
 }
 
-/// Durations through the gateway and directly, in a unit.
+/// Durations through the gateway and of direct requests, in one unit.
 #[derive(Debug, Default)]
 struct Compared {
     ours: Vec<Duration>,

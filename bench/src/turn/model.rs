@@ -1,4 +1,5 @@
-//! A model double with `OpenAI`'s streaming interface. It answers at once; the newest text of the user says how.
+//! A model double with `OpenAI`'s streaming interface. It answers immediately. The newest text of the user selects
+//! the kind of answer.
 
 use anyhow::Result;
 use axum::body::{Body, Bytes};
@@ -17,24 +18,25 @@ use tokio::net::TcpListener;
 
 /// The delay before each token of a paced answer.
 const PACE: Duration = Duration::from_millis(5);
-/// The length of a token in characters. A paced token is the microsecond at which it was sent.
+/// The length of a token in characters. The text of a paced token is the time at which it was sent, in
+/// microseconds.
 pub const TOKEN_CHARACTERS: usize = 16;
 
-/// How the double answers.
+/// The kind of answer.
 #[derive(Clone, Copy, Debug)]
 pub enum Plan {
-    /// With one token.
+    /// One token.
     Ping,
-    /// With this many tokens as fast as possible.
+    /// This many tokens, as fast as possible.
     Tokens(usize),
-    /// With this many tokens, one every 5 ms.
+    /// This many tokens, one every 5 ms.
     Paced(usize),
-    /// With this many calls of the tool `calc`, one after another, and then with one token.
+    /// This many calls of the tool `calc`, one after another, followed by one token.
     Steps(usize),
 }
 
 impl Plan {
-    /// The user's text that requests this kind of answer.
+    /// Returns the user's text that requests this kind of answer.
     pub fn text(self) -> String {
         match self {
             Self::Ping => "ping".to_owned(),
@@ -44,7 +46,7 @@ impl Plan {
         }
     }
 
-    /// Reads the text. Everything else, such as the request for a summary, is a ping.
+    /// Parses the text. Any other text, such as the request for a summary, is a ping.
     fn read(text: &str) -> Self {
         let Some((word, count)) = text.split_once(' ') else {
             return Self::Ping;
@@ -62,7 +64,7 @@ impl Plan {
 #[derive(Clone, Copy, Debug)]
 pub struct Double {
     pub address: SocketAddr,
-    /// Paced tokens measure time from this moment.
+    /// The origin of the times in paced tokens.
     pub epoch: Instant,
 }
 
@@ -147,7 +149,7 @@ fn paced(count: usize, epoch: Instant) -> Response {
     ([(CONTENT_TYPE, "text/event-stream")], body).into_response()
 }
 
-/// The event of a token. The field `content` is the last one, so that a client finds it without parsing.
+/// Returns the event of a token. The field `content` is the last one, so that a client finds it without parsing.
 fn token(number: u128) -> Bytes {
     let event = format!(
         "data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"{number:0TOKEN_CHARACTERS$}\"}}}}]}}\n\n"
@@ -164,7 +166,7 @@ fn call(number: usize) -> Bytes {
     format!("data: {event}\n\n").into()
 }
 
-/// The last events of an answer.
+/// Returns the last events of an answer.
 fn end(reason: &str) -> Bytes {
     let last = json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": reason }] });
     let usage = json!({ "prompt_tokens": 10, "completion_tokens": 3 });

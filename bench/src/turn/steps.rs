@@ -1,11 +1,12 @@
-//! The cost of a tool step: the gateway runs `calc`, stores the call and its result, and asks the model again.
+//! The cost of a tool step, in which the gateway runs `calc`, stores the call and its result, and sends the next
+//! request to the model.
 
 use super::model::Plan;
 use super::{Compared, Site};
 use crate::table::{Goal, Report};
 use anyhow::Result;
 
-/// Steps of a turn. An agent takes at most 12 by default.
+/// Number of steps of a turn. By default, an agent takes at most 12.
 const STEPS: u32 = 10;
 
 /// Measures turns with steps and without, alternately.

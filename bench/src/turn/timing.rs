@@ -1,4 +1,5 @@
-//! When the parts of an answer arrive, and the two ways to request one: directly from the double, and through the gateway.
+//! Measures when the parts of an answer arrive. Answers can be requested directly from the double, or through the
+//! gateway.
 
 use super::model::{Double, Plan, TOKEN_CHARACTERS};
 use crate::gateway::Server;
@@ -25,11 +26,11 @@ pub struct Timing {
     pub first_token: Duration,
     pub last_token: Duration,
     pub whole: Duration,
-    /// How long each token of a paced answer took from the double.
+    /// The delay of each token of a paced answer after the double sent it.
     pub delays: Vec<Duration>,
 }
 
-/// Notes the tokens of one answer.
+/// Records when the tokens of one answer arrive.
 struct Tokens {
     begun: Instant,
     epoch: Instant,
@@ -97,7 +98,7 @@ impl Direct {
         })
     }
 
-    /// Asks for an answer without tools.
+    /// Requests an answer without tools.
     pub async fn ask(&mut self, plan: Plan) -> Result<Timing> {
         let body = json!({ "model": "m1", "stream": true,
             "messages": [{ "role": "user", "content": plan.text() }] });
@@ -130,7 +131,7 @@ impl Direct {
     }
 }
 
-/// The next complete token at or after `from`, and where it ends.
+/// Returns the next complete token at or after `from`, and its end.
 fn next_token(answer: &[u8], from: usize) -> Option<(&[u8], usize)> {
     let rest = answer.get(from..)?;
     let mut places = rest.windows(BEFORE_TOKEN.len());
@@ -159,7 +160,7 @@ impl Chat {
         })
     }
 
-    /// Runs a turn. Returns when it has ended.
+    /// Runs a turn. Returns after the turn has ended.
     pub async fn turn(&mut self, session: &str, plan: Plan) -> Result<Timing> {
         let params = json!({ "session": session, "text": plan.text() });
         let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "chat.send", "params": params });
@@ -180,7 +181,7 @@ impl Chat {
         }
     }
 
-    /// The next frame, and when it arrived. Fails for the error of a call.
+    /// Returns the next frame, and when it arrived. Fails if the frame is the error of a call.
     pub async fn next(&mut self) -> Result<(Event, Instant)> {
         loop {
             let frame = timeout(PATIENCE, self.socket.next()).await?;
@@ -206,7 +207,7 @@ impl Event {
         self.0.get("params")?.get(name)?.as_str()
     }
 
-    /// The session of an event with this name.
+    /// Returns the session of an event with this name.
     pub fn session_of(&self, method: &str) -> Option<&str> {
         let name = self.0.get("method").and_then(Value::as_str);
         self.param("session").filter(|_| name == Some(method))
@@ -220,7 +221,7 @@ impl Event {
         self.param("text").unwrap_or_default()
     }
 
-    /// Fails unless this is the end of a turn with an answer.
+    /// Fails unless the event is the end of a turn with an answer.
     pub fn expect_answer(&self) -> Result<()> {
         ensure!(self.param("stop") == Some("end"), "{}", self.0);
         Ok(())

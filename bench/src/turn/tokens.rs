@@ -1,4 +1,4 @@
-//! The cost of a token in a long answer, and its delay in an answer at a model's pace.
+//! The cost of a token in a long answer, and the delay of a token in an answer at a model's pace.
 
 use super::model::Plan;
 use super::timing::Timing;
@@ -7,9 +7,9 @@ use crate::figures::{median, micros, percentile};
 use crate::table::{Goal, Report};
 use anyhow::Result;
 
-/// Tokens of an answer at full speed.
+/// Number of tokens of an answer at full speed.
 const TOKENS: usize = 2_000;
-/// Tokens of an answer at a model's pace.
+/// Number of tokens of an answer at a model's pace.
 const PACED: usize = 200;
 
 /// Measures both.
@@ -56,7 +56,7 @@ pub async fn measure(site: &Site, rounds: usize, report: &mut Report) -> Result<
     gateway.stop()
 }
 
-/// The time from the first token to the last, divided by the tokens between.
+/// Returns the time from the first token to the last one, divided by the number of tokens after the first.
 #[expect(clippy::cast_precision_loss, reason = "a small count")]
 fn micros_each(timing: &Timing) -> f64 {
     micros(timing.last_token.saturating_sub(timing.first_token)) / (TOKENS - 1) as f64

@@ -1,6 +1,6 @@
-//! `bench upgrade`: two nodes on one PostgreSQL database, under load, are replaced one by one: from the binary of an
-//! earlier version to this one, back, and to this one again. A load balancer takes a node out before it stops. No
-//! sender may get an error, and nothing that was accepted may be lost.
+//! `bench upgrade`: two nodes on one PostgreSQL database, under load, are replaced one by one: from the binary of
+//! an earlier version to this version, back to the earlier one, and to this version again. A load balancer removes
+//! a node before it stops. No sender may get an error, and no accepted delivery may be lost.
 
 mod node;
 
@@ -37,13 +37,13 @@ pub struct Args {
     one_way: bool,
 }
 
-/// The variable with the earlier binary.
+/// The environment variable with the path of the earlier binary.
 const EARLIER: &str = "GATEHOUSE_BENCH_EARLIER";
-/// Shared by the nodes: a node gets the vault's key from the other one, which has another version.
+/// The cluster secret of the nodes. A node gets the vault's key from the other node, which has a different version.
 const CLUSTER_SECRET: &str = "the secret of this cluster: 32 characters or more";
-/// How long a node accepts requests after the load balancer has taken it out.
+/// How long a node accepts requests after the load balancer has removed it.
 const DRAIN_DELAY_SECONDS: u64 = 1;
-/// Code hosts wait this long for an answer.
+/// How long a sender waits for an answer, like a code host.
 const ATTEMPT: Duration = Duration::from_secs(10);
 const NEWEST_MIGRATION: &str = "SELECT MAX(version) FROM _sqlx_migrations";
 
@@ -141,7 +141,7 @@ fn report_senders(sent: &mut Sent, report: &mut Report) {
     );
 }
 
-/// Waits until the queue is empty, and compares the rows with what the services outside received.
+/// Waits until the queue is empty, and compares the rows with the messages that the external services received.
 async fn check(
     node: &Node,
     lanes: &[Lane],
@@ -206,7 +206,8 @@ async fn replace_all(
     Ok(())
 }
 
-/// Each node stores a secret that the other one reads. After the first replacement of a round, their versions differ.
+/// Stores a secret on each node and reads it on the other node. After the first replacement of a round, the nodes
+/// have different versions.
 async fn exchange(nodes: &[Node; 2], name: &str) -> Result<()> {
     let [one, other] = nodes;
     for (writer, reader, end) in [(one, other, "A"), (other, one, "B")] {

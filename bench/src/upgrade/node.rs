@@ -1,4 +1,4 @@
-//! One node, which a load balancer takes out while it is replaced.
+//! One node, which the load balancer removes while it is replaced.
 
 use super::load::Addresses;
 use crate::gateway::Server;
@@ -9,7 +9,7 @@ use serde_json::Value;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// A node that is not ready this long after its start has failed.
+/// If a node is not ready this long after its start, it has failed.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A node.
@@ -21,7 +21,7 @@ pub struct Node {
 }
 
 impl Node {
-    /// Takes a node that is running and ready.
+    /// Wraps a node that is running and ready.
     pub fn running(
         number: usize,
         installation: Installation,
@@ -57,8 +57,8 @@ impl Node {
         self.installation.rpc(self.server()?, method, params).await
     }
 
-    /// Stops the process as a service manager does, and starts another binary in its place. Returns how long that took
-    /// to be ready, which includes migrations.
+    /// Stops the process like a service manager, and starts another binary in its place. Returns the time until the
+    /// node is ready, which includes migrations.
     pub async fn replace(&mut self, binary: &Path) -> Result<Duration> {
         self.addresses.set(self.number, None);
         self.server

@@ -1,4 +1,4 @@
-//! A text of 100,000 characters in one request: the whole text is spoken, as a single recording.
+//! One request with a text of 100,000 characters. The response is a single recording of the whole text.
 
 use super::Site;
 use crate::table::{Goal, Report};

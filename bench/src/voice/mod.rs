@@ -1,5 +1,5 @@
-//! `bench voice`: the time that the gateway adds to the vendor's, and the speed of audio encoding. Each
-//! duration is shown next to the vendor's from the same run.
+//! `bench voice`: the time that the gateway adds to the vendor's time, and the speed of audio encoding. Each
+//! duration is shown next to the vendor's duration in the same run.
 
 mod cached;
 mod long;

@@ -84,8 +84,8 @@ pub async fn measure(site: &Site, args: &Args, report: &mut Report) -> Result<()
     gateway.stop()
 }
 
-/// Starts all streams at once and reads them completely. Returns the time to each one's first byte, and the
-/// server's memory at half time.
+/// Starts all streams at once and reads them completely. Returns the time to the first byte of each stream, and the
+/// server's memory in the middle of the run.
 async fn streams(
     address: SocketAddr,
     asks: Vec<Vec<u8>>,
@@ -112,8 +112,8 @@ async fn streams(
     Ok((firsts, memory.unwrap_or_default()))
 }
 
-/// Measures the time to the first byte after the head, and the total number of bytes. The stream ends with
-/// its last chunk.
+/// Measures the time to the first byte after the head, and the total number of bytes. The last chunk ends the
+/// stream.
 async fn read(mut connection: TcpStream, begun: Instant) -> Result<(Duration, usize)> {
     let mut answer = Vec::new();
     let (mut first, mut whole) = (None, 0);
@@ -124,7 +124,7 @@ async fn read(mut connection: TcpStream, begun: Instant) -> Result<(Duration, us
         whole += read;
         if first.is_none() {
             let head = answer.windows(4).position(|four| four == b"\r\n\r\n");
-            // A chunk's size and its first byte.
+            // The answer contains the size of a chunk and its first byte.
             if head.is_some_and(|at| answer.len() > at + 4 + 6) {
                 ensure!(
                     answer.starts_with(b"HTTP/1.1 200"),
@@ -138,7 +138,7 @@ async fn read(mut connection: TcpStream, begun: Instant) -> Result<(Duration, us
             return Ok((first.context("an empty stream")?, whole));
         }
         if first.is_some() && before > 0 {
-            // Only the end is needed from here on.
+            // Only the end of the answer is needed from here on.
             let keep = answer.len().saturating_sub(8);
             answer.drain(..keep);
         }

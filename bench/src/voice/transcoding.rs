@@ -8,7 +8,7 @@ use std::time::Instant;
 const SECONDS: u32 = 60;
 const RATE: u32 = 24_000;
 
-/// Measures the speed. Includes decoding the WAV file, as the gateway does with a provider's audio.
+/// Measures the speed. Includes decoding the WAV file, because the gateway also decodes a provider's audio.
 pub fn measure(report: &mut Report) -> Result<()> {
     let wav = encode(&speech_like(), Format::Wav)?;
     for format in [Format::Mp3, Format::Opus] {
@@ -22,7 +22,7 @@ pub fn measure(report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-/// Generates a hum with overtones and varying volume, plus noise. Encoders need more time for it than for a
+/// Generates a hum with overtones and varying volume, plus noise. Encoders need more time for this sound than for a
 /// pure tone.
 #[expect(clippy::cast_possible_truncation, reason = "within ±1 before")]
 fn speech_like() -> Sound {

@@ -1,4 +1,4 @@
-//! A fake vendor with `OpenAI`'s speech interface that sends each text at a fixed pace.
+//! A fake vendor with `OpenAI`'s speech interface. It sends each response at a fixed pace.
 
 use anyhow::Result;
 use axum::Json;
@@ -20,12 +20,12 @@ use tokio::net::TcpListener;
 const THINKING: Duration = Duration::from_millis(50);
 /// Delay before each further chunk.
 const PACE: Duration = Duration::from_millis(40);
-/// A chunk: 200 ms of MP3 at 128 kbit/s.
+/// Size of a chunk in bytes: 200 ms of MP3 at 128 kbit/s.
 const PIECE_BYTES: usize = 3200;
-/// Chunks of a streamed response.
+/// Number of chunks of a streamed response.
 const PIECES: usize = 25;
-/// Samples per character at 24 kHz: four times the speed of speech, so that the longest text finishes while a
-/// client waits.
+/// Samples per character at 24 kHz. The resulting speech is four times as fast as normal speech, so that the
+/// longest text finishes while a client waits.
 const SAMPLES_PER_CHARACTER: usize = 400;
 
 #[derive(Deserialize)]

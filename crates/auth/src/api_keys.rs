@@ -18,7 +18,7 @@ use gatehouse_store::ApiKeyRow;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::json;
 
-/// How many characters of a key are stored readable, so people can distinguish their keys.
+/// The number of characters of a key that are stored in plain text, so that users can tell keys apart.
 const PREFIX_CHARS: usize = 11;
 const MAX_LABEL_CHARS: usize = 100;
 
@@ -54,7 +54,7 @@ impl Auth {
             .await
     }
 
-    /// Whether there is an API key with this ID.
+    /// Returns whether there is an API key with this ID.
     pub async fn has_api_key(&self, id: &str) -> Result<bool, AuthError> {
         let rows = self
             .0
@@ -141,7 +141,7 @@ impl Auth {
     }
 }
 
-/// Whether the credential's creator is a remote caller whom only `auth_disabled` admitted.
+/// Returns whether the caller is remote and was admitted only because of `auth_disabled`.
 pub(crate) const fn dies_at_setup(identity: &AuthIdentity) -> bool {
     matches!(
         identity.subject,

@@ -1,7 +1,7 @@
-//! The audit log: append, list, verify. A row is appended in the transaction of the change that it
-//! describes, or that transaction stores the intent of the row ([`AuditIntent`](gatehouse_store::AuditIntent)).
-//! Failures have no transaction and are collapsed per client and minute. Rows older than
-//! `audit.retention_days` are deleted.
+//! The audit log: append, list and verify rows. A row is appended in the transaction of the change that it
+//! describes. Alternatively, that transaction stores the intent of the row
+//! ([`AuditIntent`](gatehouse_store::AuditIntent)). Failures have no transaction and are combined per client and
+//! minute. Rows older than `audit.retention_days` are deleted.
 
 pub(crate) mod failures;
 mod intents;
@@ -26,7 +26,7 @@ use std::sync::Arc;
 /// The maximum number of rows per page.
 const MAX_LIMIT: i64 = 500;
 const DEFAULT_LIMIT: i64 = 50;
-/// How long the owner is shown what remote callers changed before setup: 30 days.
+/// How long the changes that remote callers made before setup are shown to the owner: 30 days.
 const UNAUTHENTICATED_SHOWN_MS: i64 = 30 * 86_400_000;
 
 impl Auth {
@@ -71,8 +71,8 @@ impl Auth {
         })
     }
 
-    /// Records a failure. Writes the first failure of a client in a minute at once, and the others as one row. The
-    /// request is refused in any case, so a database error is only logged.
+    /// Records a failure. The first failure of a client in a minute is written immediately, and the others as one
+    /// row. The request is refused in any case, so a database error is only logged.
     pub(crate) async fn note_failure(&self, kind: &'static str, actor: &Actor) {
         let (now, mono) = (self.0.now(), self.0.clock.monotonic_ms());
         let FailureRecord { first, ended } = self.0.failures.note(kind, actor, now, mono);
@@ -102,13 +102,12 @@ impl Auth {
         }
     }
 
-    /// Records a committed change that its own crate did not record. A database error is only
-    /// logged.
+    /// Records a committed change that the crate that made it did not record. A database error is only logged.
     pub async fn note_change(&self, kind: &'static str, actor: Actor, detail: Value) {
         self.append(kind, actor, detail).await;
     }
 
-    /// Counts by kind what remote callers changed while auth was disabled, in the last 30 days.
+    /// Counts, by kind, the changes of the last 30 days that remote callers made while auth was disabled.
     pub async fn unauthenticated_changes(&self) -> Result<Vec<(String, i64)>, AuthError> {
         let since = Timestamp::from_millis(self.0.now().as_millis() - UNAUTHENTICATED_SHOWN_MS);
         let read = self.0.store.read(move |conn| {

@@ -14,13 +14,14 @@ use tokio::time::{Instant, Interval, MissedTickBehavior, interval, sleep_until};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// The upkeep interval.
+/// The interval between two rounds of upkeep.
 const UPKEEP: Duration = Duration::from_secs(5);
-/// Upkeep rounds between two sweeps of expired rows in the database.
+/// The number of rounds of upkeep between two sweeps of expired rows in the database.
 const ROUNDS_PER_SWEEP: u32 = 60;
 /// The interval of reminders in the log.
 const REMINDER: Duration = Duration::from_hours(1);
-/// If the node that completes and cuts the audit log is gone, another one does it after this time.
+/// The lease of the node that completes and cuts the audit log. If this node is gone, another node takes over after
+/// this time.
 const AUDIT_LEASE: Duration = Duration::from_mins(150);
 
 fn ticks(period: Duration) -> Interval {
@@ -30,7 +31,7 @@ fn ticks(period: Duration) -> Interval {
 }
 
 impl Auth {
-    /// Starts the background tasks. They end, with a last flush, when `shutdown` is cancelled.
+    /// Starts the background tasks. When `shutdown` is canceled, they flush pending writes and end.
     pub fn background(&self, shutdown: CancellationToken, tracker: &TaskTracker) {
         let auth = self.clone();
         let stop = shutdown.clone();
@@ -44,7 +45,7 @@ impl Auth {
         }
         let auth = self.clone();
         let stop = shutdown.clone();
-        // On a database of its own, everything unfinished was left by an earlier process.
+        // On a database that no other node uses, an earlier process left all unfinished changes.
         let started = (!self.0.feed.is_shared()).then(|| self.0.now());
         tracker.spawn(async move { auth.remind(&stop, started).await });
         let auth = self.clone();
@@ -63,7 +64,7 @@ impl Auth {
             }
             auth.flush_failures(true).await;
             auth.flush_uses(true).await;
-            // Changes whose callers are gone still run to completion.
+            // Changes run to completion even if their callers are gone.
             auth.0.tasks.close();
             auth.0.tasks.wait().await;
         });
@@ -130,12 +131,12 @@ impl Auth {
         }
     }
 
-    /// A unique name for this node.
+    /// Returns a unique name for this node.
     fn random_node(&self) -> String {
         format!("{:016x}", u64::from_be_bytes(self.0.random.bytes()))
     }
 
-    /// Completes the audit log and deletes its old rows, on one of several nodes.
+    /// Completes the audit log and deletes its old rows. Only one of several nodes does so.
     async fn tend_audit_log_once(
         &self,
         duty: &Duty,
@@ -150,8 +151,8 @@ impl Auth {
         Ok(0)
     }
 
-    /// Every hour: logs a reminder if auth is disabled, completes and deletes audit rows, and logs
-    /// the head of the audit log. The logged head reveals a chain whose end was removed.
+    /// Every hour, logs a reminder if auth is disabled, completes and deletes audit rows, and logs the head of the
+    /// audit log. If the newest rows of the chain are removed, the logged head reveals it.
     async fn remind(&self, shutdown: &CancellationToken, started: Option<Timestamp>) {
         let mut ticks = ticks(REMINDER);
         let duty = Duty::new("audit.retention", AUDIT_LEASE);

@@ -2,7 +2,7 @@
 
 use http::{HeaderMap, HeaderValue, header};
 
-/// The maximum length of a token. Gatehouse's own have 46 characters.
+/// The maximum length of a token. Gatehouse's own tokens have 46 characters.
 const MAX_TOKEN_BYTES: usize = 512;
 
 /// Returns the token of a single `Authorization: Bearer <token>` header (RFC 6750). Returns `None`

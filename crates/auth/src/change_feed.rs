@@ -1,6 +1,6 @@
-//! Changes by other nodes on the same database. On PostgreSQL, the table `changes` is read after
-//! each notification and at intervals, in case one was missed. While reading fails, credentials in
-//! memory are not trusted and every look-up goes to the database.
+//! Changes by other nodes on the same database. On PostgreSQL, the table `changes` is read after each notification,
+//! and at intervals in case a notification was lost. While reading fails, credentials in memory are not trusted,
+//! and every lookup reads the database.
 
 pub(crate) mod feed;
 mod reread;
@@ -12,14 +12,15 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// How often the feed is read while no socket is open on this node, so that the age of memory is normally within
-/// [`feed::BELIEVED_MS`].
+/// How often the feed is read while no socket is open on this node. With this interval, the last read is usually
+/// less than [`feed::BELIEVED_MS`] ago.
 const POLL: Duration = Duration::from_millis(1_500);
-/// How often the feed is read while sockets are open. A revocation must close them within a second, even if the lost
-/// connection for notifications was not noticed yet. The rest of the second is for the read and for closing them.
+/// How often the feed is read while sockets are open. A revocation must close sockets within a second, even if it
+/// is not yet detected that the connection for notifications is lost. The remaining quarter of a second is for the
+/// read and for closing the sockets.
 const POLL_FOR_SOCKETS: Duration = Duration::from_millis(750);
 
-/// Subjects that this crate handles, including those for which it notifies other crates itself.
+/// Subjects that this crate handles, including subjects for which it notifies other crates.
 const OWN: [&str; 7] = [
     "auth_sessions",
     "auth_api_keys",
@@ -57,8 +58,8 @@ impl ChangedSubjects {
         schema: true,
     };
 
-    /// A gap in the sequence means that rows were swept before this node read them: anything may
-    /// have changed. Rows in the middle are swept early by a node whose clock is ahead.
+    /// Returns the changed subjects. A gap in the sequence means that rows were swept before this node read them,
+    /// so anything may have changed. A node whose clock is ahead can sweep rows in the middle too early.
     fn of(rows: &[ChangeRow], after: i64) -> Self {
         let last = rows.iter().try_fold(after, |before, row| {
             (row.seq == before.saturating_add(1)).then_some(row.seq)
@@ -103,7 +104,7 @@ impl Auth {
         } else {
             ChangedSubjects::of(&new.rows, after)
         };
-        // Read this first: the other reads may fail on a schema that is too new.
+        // Checked first, because the other reads may fail on a schema that is too new.
         if news.schema || !feed.schema_is_checked.load(Ordering::Acquire) {
             feed.schema_is_checked.store(false, Ordering::Release);
             self.0.store.check_schema().await?;
@@ -113,7 +114,7 @@ impl Auth {
             self.take_in(&news).await?;
             self.pass_on(&new.rows, &news);
         }
-        // Not before: while the other reads fail, the next read of the feed finds the same.
+        // Stored only now: if a read above fails, the next read of the feed must detect the same change.
         if is_other {
             tracing::warn!(
                 "the database server was restarted after a crash or replaced by a replica; \
@@ -180,7 +181,7 @@ impl Auth {
         }
     }
 
-    /// Whether a credential that is not in memory is known not to exist.
+    /// Returns whether a credential that is not in memory certainly does not exist.
     pub(crate) fn misses_are_final(&self, complete: bool) -> bool {
         complete && !self.0.feed.is_shared()
     }
@@ -190,8 +191,8 @@ impl Auth {
         Duration::from_millis(self.0.feed.lag_ms(self.0.clock.monotonic_ms()))
     }
 
-    /// Whether memory reflects the credentials that other nodes have ended. Always true on a database with a single
-    /// node.
+    /// Returns whether memory reflects the credentials that other nodes have ended. Always true on a database with
+    /// a single node.
     pub fn memory_is_fresh(&self) -> bool {
         self.0.feed.is_fresh(|| self.0.clock.monotonic_ms())
     }

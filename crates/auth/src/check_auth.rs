@@ -1,6 +1,6 @@
-//! `check_auth()`: the only authentication decision, for every request and every socket login. The
-//! rows follow the order of the specification's table. A known credential costs no database read. A
-//! store failure is an error and never admits a caller.
+//! `check_auth()`: the only authentication decision, for every request and every socket login. Its rows follow the
+//! order of the table in the specification. A credential in memory needs no database read. A store failure is an
+//! error and never admits a caller.
 
 mod look_up;
 
@@ -30,7 +30,7 @@ struct TokenKind<'a, T> {
     prefix: &'static str,
     map: &'a LiveMap<T>,
     read: ReadRecord<T>,
-    /// Whether a credential permits this client's address.
+    /// Whether a credential may be used from this client's address.
     may_be_used_from: fn(&T, IpAddr) -> bool,
 }
 
@@ -56,19 +56,19 @@ impl Auth {
     pub async fn check_auth(&self, input: &CheckInput<'_>) -> Result<Decision, StoreError> {
         let mut facts = self.facts();
         if (facts.auth_disabled || !facts.setup_complete) && !self.memory_is_fresh() {
-            // Another node may have completed setup: do not trust memory to admit without a
+            // Another node may have completed setup, so memory is not enough to admit a caller without a
             // credential.
             facts = Box::pin(self.0.facts_read.share(|| self.look_up_facts())).await?;
         }
         let allowed = |identity| Ok(Decision::Allowed(identity));
-        // Row 1.
+        // Row 1: authentication is disabled.
         let is_local = input.locality.is_local();
         if facts.auth_disabled && self.row_1_reaches(is_local) {
             return allowed(AuthIdentity::loopback(Subject::LoopbackDisabled {
                 is_local,
             }));
         }
-        // Rows 2 and 3, before checking any credential.
+        // Rows 2 and 3: setup is not complete. No credential is checked.
         if !facts.setup_complete {
             return if is_local {
                 allowed(AuthIdentity::loopback(Subject::LoopbackSetup))
@@ -77,11 +77,11 @@ impl Auth {
             };
         }
         let now = self.0.now();
-        // Row 4.
+        // Row 4: a session.
         if let Some(session) = self.session(input, now).await? {
             return allowed(AuthIdentity::session(session));
         }
-        // Row 5.
+        // Row 5: an API key or a device token.
         if let Some(token) = input.api_key
             && let Some(key) = self
                 .find_by_token(&self.api_keys(), token, input, now)
@@ -96,11 +96,11 @@ impl Auth {
         {
             return allowed(AuthIdentity::device(DevicePresence::begin(device)));
         }
-        // Row 6.
+        // Row 6: no valid credential.
         Ok(Decision::Unauthorized)
     }
 
-    /// Whether row 1 applies to this caller while auth is disabled.
+    /// Returns whether row 1 applies to this caller while auth is disabled.
     pub(crate) fn row_1_reaches(&self, is_local: bool) -> bool {
         is_local || self.0.settings.load().given.disabled_scope == DisabledScope::All
     }

@@ -1,6 +1,6 @@
-//! Row 4 of `check_auth()`: finds a live session among the request's session cookies. A sibling
-//! host or another port can plant cookies of the same name, so all are checked. To bound the work,
-//! one query selects the stored ones among the unknown values.
+//! Row 4 of `check_auth()`: finds a live session among the request's session cookies. A sibling host or another
+//! port can set cookies of the same name, so all of them are checked. To limit the work, one query selects the
+//! stored values among the unknown ones.
 
 use crate::check_auth::{CheckInput, SESSION_CHARS};
 use crate::live_credential::{Live, LiveSession, TokenHash, from_hex, hash_of, to_hex};
@@ -32,8 +32,7 @@ impl Auth {
                         return Ok(Some(live));
                     }
                 }
-                // A planted cookie cannot contain a known value, so check it before the unknown
-                // ones.
+                // A known value cannot come from another site, so it is checked before the unknown ones.
                 Some(_) => unknown.insert(0, hash),
                 None if unknown.len() < MAX_UNKNOWN => unknown.push(hash),
                 None => {}
@@ -42,7 +41,7 @@ impl Auth {
         if unknown.is_empty() || !self.may_look(&self.0.sessions, input) {
             return Ok(None);
         }
-        // Boxed: these look-ups are rare, and the common path should not carry their state.
+        // Boxed, because these lookups are rare and the usual path should not contain their state.
         Box::pin(self.look_up_sessions(unknown, now)).await
     }
 

@@ -1,11 +1,11 @@
-//! Determines the client that a request counts against, and whether it used TLS. Trusts a proxy's header only if the
-//! operator configured it. Independent of credentials and of the purpose of the count.
+//! Determines the client that a request counts against, and whether it used TLS. Trusts a proxy's header only if
+//! the operator configured it. Does not depend on credentials or on the purpose of the count.
 
 use gatehouse_domain::{Cidr, ClientKey, canonical_ip};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// The limit factor for a proxy whose clients cannot be distinguished reliably.
+/// The factor of limits for a proxy whose clients cannot be distinguished reliably.
 const PROXY_LIMIT_FACTOR: u32 = 10;
 const X_FORWARDED_FOR: &str = "x-forwarded-for";
 const X_FORWARDED_PROTO: &str = "x-forwarded-proto";
@@ -32,7 +32,7 @@ impl Default for ProxyTrust {
 }
 
 impl ProxyTrust {
-    /// Whether the operator has configured a proxy in front of this server.
+    /// Returns whether the operator has configured a proxy in front of this server.
     pub(crate) fn is_configured(&self) -> bool {
         self.behind_proxy || !self.trusted_cidrs.is_empty()
     }
@@ -55,8 +55,8 @@ pub struct Client {
     pub key: ClientKey,
     /// The factor for the client's limits: 1, or 10 for a proxy that names no client.
     pub limit_factor: u32,
-    /// The proxy in front, counted separately with [`Self::PEER_LIMIT_FACTOR`] times the limit. Its
-    /// clients' addresses are unverified and must not allow unlimited requests.
+    /// The proxy in front of the client. It is counted separately, with [`Self::PEER_LIMIT_FACTOR`] times the
+    /// limit, because the addresses of its clients are unverified and must not allow unlimited requests.
     pub peer_bucket: Option<ClientKey>,
 }
 
@@ -64,7 +64,7 @@ impl Client {
     /// The limit factor of a `peer_bucket`.
     pub const PEER_LIMIT_FACTOR: u32 = PROXY_LIMIT_FACTOR;
 
-    /// A client identified by this address alone.
+    /// Returns a client that is identified only by this address.
     pub fn at(ip: IpAddr) -> Self {
         let ip = canonical_ip(ip);
         Self {
@@ -79,10 +79,9 @@ impl Client {
 
 /// Determines the client of a request: the TCP peer, or the address in a trusted header.
 ///
-/// For a peer in `trusted_cidrs`, this is the right-most address in `header` outside the list. With
-/// `behind_proxy` and no list, it is the right-most X-Forwarded-For address; it is unverified, so
-/// [`Client::vouched_ip`] stays the peer. Addresses further left are controlled by the client and
-/// never read.
+/// For a peer in `trusted_cidrs`, the client is the right-most address in `header` that is not in the list. With
+/// `behind_proxy` and no list, it is the right-most X-Forwarded-For address. That address is unverified, so
+/// [`Client::vouched_ip`] stays the peer. Addresses further left are controlled by the client and never read.
 pub fn client(trust: &ProxyTrust, peer: IpAddr, headers: &HeaderMap) -> Client {
     let peer = canonical_ip(peer);
     if trust.trusts(peer) {
@@ -105,7 +104,7 @@ pub fn client(trust: &ProxyTrust, peer: IpAddr, headers: &HeaderMap) -> Client {
     }
 }
 
-/// Whether the browser used TLS, either directly or to a trusted proxy that reports it.
+/// Returns whether the browser used TLS, either directly or to a trusted proxy that reports it.
 pub fn request_is_https(
     own_tls: bool,
     trust: &ProxyTrust,
@@ -132,8 +131,8 @@ pub fn request_is_https(
     first.eq_ignore_ascii_case(b"https")
 }
 
-/// Walks from right to left past trusted proxies. An unparsable entry ends the walk with `None`:
-/// everything further left is controlled by the client.
+/// Reads the addresses from right to left and skips trusted proxies. Returns `None` at an unparsable entry, because
+/// the client controls everything further left.
 fn nearest_untrusted(trust: &ProxyTrust, headers: &HeaderMap) -> Option<IpAddr> {
     let forwarded = trust.header == http::header::FORWARDED;
     for line in headers.get_all(&trust.header).iter().rev() {
@@ -147,9 +146,8 @@ fn nearest_untrusted(trust: &ProxyTrust, headers: &HeaderMap) -> Option<IpAddr> 
     None
 }
 
-/// The addresses of one header line from right to left; `None` for an entry that is not an address.
-/// Reading from the right prevents a quote left open by the client from swallowing what the proxy
-/// appended.
+/// Returns the addresses of one header line from right to left; `None` for an entry that is not an address. Reading
+/// from the right prevents that an open quote from the client swallows the text that the proxy appended.
 fn nodes(line: &HeaderValue, forwarded: bool) -> impl Iterator<Item = Option<IpAddr>> {
     let mut quoted = false;
     line.as_bytes()
@@ -214,7 +212,7 @@ fn parse_node(text: &str) -> Option<IpAddr> {
     Some(canonical_ip(ip))
 }
 
-/// RFC 7239 section 6: up to five digits, or an obfuscated port.
+/// Returns whether the text is a port by RFC 7239, section 6: up to five digits, or an obfuscated port.
 fn is_node_port(text: &str) -> bool {
     match text.strip_prefix('_') {
         Some(rest) => rest

@@ -8,14 +8,13 @@ use std::time::Duration;
 
 /// The name of the session cookie.
 pub const SESSION_COOKIE: &str = "service_session";
-/// The maximum length of a value. Gatehouse's own have 43 characters.
+/// The maximum length of a value. Gatehouse's own values have 43 characters.
 const MAX_VALUE_BYTES: usize = 128;
 /// A session's lifetime from login, regardless of use. The cookie expires with the session.
 pub(crate) const LIFETIME: Duration = Duration::from_hours(30 * 24);
 
-/// All session values of a request, in order. A sibling host or another port may have planted its
-/// own before ours, so callers must check all of them. Only the header size limit bounds their
-/// number.
+/// Returns all session values of a request, in order. A sibling host or another port may have set its own cookie
+/// before ours, so callers must check all of them. Only the header size limit bounds their number.
 pub fn session_values(headers: &HeaderMap) -> impl Iterator<Item = &str> {
     headers
         .get_all(COOKIE)
@@ -37,13 +36,13 @@ impl<'a> SessionCookies<'a> {
         Self(None)
     }
 
-    /// The values, in order.
+    /// Returns the values, in order.
     pub fn values(self) -> impl Iterator<Item = &'a str> {
         self.0.into_iter().flat_map(session_values)
     }
 }
 
-/// Whether the request has a session cookie.
+/// Returns whether the request has a session cookie.
 pub fn has_session_cookie(headers: &HeaderMap) -> bool {
     session_values(headers).next().is_some()
 }
@@ -74,7 +73,7 @@ pub struct CookieForm {
 }
 
 impl CookieForm {
-    /// The attributes for a response to a request for this host.
+    /// Returns the attributes for a response to a request for this host.
     pub fn of(host: &HostFinding<'_>, is_https: bool) -> Self {
         let under = host
             .authority()
@@ -86,14 +85,14 @@ impl CookieForm {
     }
 }
 
-/// The Set-Cookie value for this session. Fails only if the token contains bytes that are not
-/// allowed in a header; Gatehouse's own are base64url.
+/// Returns the Set-Cookie value for this session. Fails only if the token contains bytes that are not allowed in a
+/// header. Gatehouse's own tokens are base64url.
 pub fn set_session(token: &str, form: CookieForm) -> Result<HeaderValue, InvalidHeaderValue> {
     line(token, LIFETIME.as_secs(), form)
 }
 
-/// The two Set-Cookie values that delete the session cookie: one host-only and one for all of
-/// `localhost`. The browser may have either, from a login at another loopback name.
+/// Returns the two Set-Cookie values that delete the session cookie: one is host-only, the other is for all of
+/// `localhost`. The browser may have either cookie, from a login at another loopback name.
 pub fn clear_session(is_https: bool) -> [HeaderValue; 2] {
     if is_https {
         [

@@ -1,5 +1,6 @@
-//! Checks whether a request may come from the page that its headers name. Protects against requests that another site
-//! makes a browser send, and against DNS rebinding. Uses no credentials, only whether they were sent.
+//! Checks whether a request may come from the page that its headers name. Protects against requests that another
+//! site makes a browser send, and against DNS rebinding. The check depends on whether credentials were sent, but
+//! not on their values.
 
 use crate::host::{Authority, HostFinding, InvalidAuthority, default_port, request_authority};
 use crate::throttle::is_ingest;
@@ -10,7 +11,7 @@ use http::{HeaderMap, HeaderValue, Method, Uri};
 const SEC_FETCH_SITE: &str = "sec-fetch-site";
 const X_FORWARDED_HOST: &str = "x-forwarded-host";
 
-/// Why a request counts as sent by another site. Always 403 FORBIDDEN.
+/// Why a request counts as sent by another site. The response is always 403 FORBIDDEN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OriginRefusal {
     /// `Origin: null`, several Origin headers, or a malformed one.
@@ -97,10 +98,10 @@ pub struct CrossSiteRequest<'a> {
     pub has_session_cookie: bool,
 }
 
-/// Refuses requests that another site's page makes a browser send: unsafe methods and upgrades
-/// whose Origin matches neither the Host, nor an X-Forwarded-Host, nor an allowed origin. A plain
-/// HTTP Origin counts as another site if the request used TLS. A request without an Origin is not
-/// from a browser, unless Sec-Fetch-Site says otherwise.
+/// Refuses requests that another site's page makes a browser send. These are unsafe methods and upgrades whose
+/// Origin does not match the Host, an X-Forwarded-Host or an allowed origin. A plain HTTP Origin counts as another
+/// site if the request used TLS. A request without an Origin is not from a browser, unless Sec-Fetch-Site says
+/// otherwise.
 pub fn check(request: &CrossSiteRequest<'_>, settings: &OriginSettings) -> OriginVerdict {
     let path = request.uri.path();
     // MCP requires servers to check the Origin of every request, including those with a token
@@ -140,9 +141,8 @@ pub fn check(request: &CrossSiteRequest<'_>, settings: &OriginSettings) -> Origi
     }
 }
 
-/// Refuses pages under unknown names while `auth_disabled` admits everyone. An attacker's DNS name
-/// can point to this machine, and then Host and Origin match. Applies to every method; a request
-/// without an Origin is allowed.
+/// Refuses pages under unknown names while `auth_disabled` admits every caller. An attacker's DNS name can point to
+/// this machine, and then Host and Origin match. Applies to every method. A request without an Origin is allowed.
 pub fn loopback_or_known_origin(headers: &HeaderMap, settings: &OriginSettings) -> OriginVerdict {
     let Some(Origin { authority, .. }) = find_origin(headers)? else {
         return Ok(());
@@ -169,8 +169,8 @@ struct Origin<'a> {
 }
 
 impl Origin<'_> {
-    /// Whether `host` is the same host and port. A missing port is the default of the Origin's
-    /// scheme. All loopback names count as one host.
+    /// Returns whether `host` is the same host and port. A missing port is the default of the Origin's scheme. All
+    /// loopback names count as one host.
     fn is(&self, host: &Authority<'_>) -> bool {
         let (a, b) = (&self.authority.host, &host.host);
         let default = default_port(Some(self.scheme));

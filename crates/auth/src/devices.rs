@@ -1,5 +1,5 @@
-//! Paired devices: programs on a phone or another machine that connect to `/ws` with their own
-//! token. A token opens sockets only, never HTTP, and is stored only as a hash.
+//! Paired devices: programs on a phone or another machine that connect to `/ws` with their own token. A token is
+//! valid only for sockets, not for HTTP, and only its hash is stored.
 
 pub(crate) mod live;
 
@@ -23,7 +23,7 @@ use serde_json::json;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The scopes of a new device: the requested ones, or else read and write as far as the creator has
+/// Returns the scopes of a new device: the requested ones. By default, read and write, as far as the creator has
 /// them.
 fn scopes_for(asked: Option<Vec<Scope>>, creator: &AuthIdentity) -> ScopeSet {
     let usual = [Scope::Read, Scope::Write];
@@ -133,8 +133,9 @@ impl Auth {
         })
     }
 
-    /// Whether a device may receive, through a push service, the data that `method` returns to callers with `scope`. A
-    /// device that is limited to certain networks receives nothing, because the push service is outside those networks.
+    /// Returns whether a device may receive data through a push service. `method` returns the same data to callers
+    /// with `scope`. A device that is limited to certain networks receives nothing, because the push service is
+    /// outside those networks.
     pub fn device_may_receive(&self, id: &DeviceId, scope: Scope, method: &str) -> bool {
         let now = self.0.now();
         self.0.devices.all().iter().any(|device| {
@@ -161,7 +162,7 @@ impl Auth {
             move |conn| {
                 Box::pin(async move {
                     may_keep_children(conn, &identity, keep_children).await?;
-                    // Read the row before it is deleted.
+                    // Reads the row before it is deleted.
                     let all = conn.list_devices().await?;
                     let row = all.into_iter().find(|row| row.id == in_job);
                     let made_by = row.as_ref().and_then(|row| row.made_by.clone());

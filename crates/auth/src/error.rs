@@ -1,4 +1,4 @@
-//! Errors of this crate and the responses that callers get.
+//! Errors of this crate, and the responses to callers.
 
 use crate::kdf_queue::KdfError;
 use crate::throttle::RetryAfter;
@@ -23,13 +23,13 @@ pub enum AuthError {
     InvalidCredentials,
     #[error("the scope {} is missing", .0.name())]
     ScopeMissing(Scope),
-    /// The requested credential is wider than its creator in this field.
+    /// The requested credential has wider limits than its creator in this field.
     #[error("`{0}` exceeds that of the creating credential")]
     WiderThanMaker(&'static str),
     /// A credential with limits tried to create access without limits.
     #[error("a limited credential cannot create access without limits")]
     Limited,
-    /// A credential that ends with its creator tried to keep what a revoked one created.
+    /// A credential that ends with its creator tried to keep the credentials that a revoked one created.
     #[error("this credential cannot keep what another one created")]
     KeepsChildren,
     /// The credential's `only` does not include the method or path.
@@ -48,7 +48,7 @@ pub enum AuthError {
     /// `auth.step_up_for_keys` excludes API keys and devices.
     #[error("API keys and devices are not permitted")]
     NotForKeys,
-    /// Too many attempts.
+    /// Too many attempts. Contains the delay.
     #[error(transparent)]
     Wait(#[from] RetryAfter),
     #[error("the field {field} is refused: {reason}")]

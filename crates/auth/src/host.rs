@@ -38,8 +38,8 @@ pub struct Authority<'a> {
 pub struct InvalidAuthority;
 
 impl<'a> Host<'a> {
-    /// Whether the text names this machine: `localhost`, `*.localhost`, 127.0.0.0/8, `::1`. A name
-    /// that DNS resolves to 127.0.0.1 does not count.
+    /// Returns whether the text names this machine: `localhost`, `*.localhost`, 127.0.0.0/8, `::1`. A name that DNS
+    /// resolves to 127.0.0.1 does not count.
     pub fn is_loopback(&self) -> bool {
         match self {
             Self::Name(name) => name == "localhost" || self.is_under_localhost(),
@@ -48,17 +48,17 @@ impl<'a> Host<'a> {
         }
     }
 
-    /// Whether this is a name below `localhost`, such as `gate.localhost`.
+    /// Returns whether this is a name below `localhost`, such as `gate.localhost`.
     pub fn is_under_localhost(&self) -> bool {
         self.name().is_some_and(|name| name.ends_with(".localhost"))
     }
 
-    /// Whether this is an IP address.
+    /// Returns whether this is an IP address.
     pub fn is_ip(&self) -> bool {
         self.name().is_none()
     }
 
-    /// The DNS name, in lower case and without a trailing dot; `None` for an address.
+    /// Returns the DNS name, in lower case and without a trailing dot; `None` for an address.
     pub fn name(&self) -> Option<&str> {
         match self {
             Self::Name(name) => Some(name),
@@ -143,7 +143,7 @@ impl<'a> Authority<'a> {
         }
     }
 
-    /// The port, or `default` if there is none.
+    /// Returns the port, or `default` if there is none.
     pub fn port_or(&self, default: Option<u16>) -> Option<u16> {
         self.port.or(default)
     }

@@ -23,7 +23,7 @@ pub enum AuthMethod {
 }
 
 impl AuthMethod {
-    /// The name in API responses.
+    /// Returns the name in API responses.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Loopback => "Loopback",
@@ -41,7 +41,7 @@ pub struct AuthIdentity {
     pub subject: Subject,
 }
 
-/// The credential behind an identity.
+/// The credential behind an identity. The numbers are the rows of the decision table of `check_auth()`.
 #[derive(Clone, Debug)]
 pub enum Subject {
     /// Row 1: auth is disabled.
@@ -52,9 +52,9 @@ pub enum Subject {
     },
     /// Row 2: setup is not complete and the connection is local.
     LoopbackSetup,
-    /// Row 4.
+    /// Row 4: a valid session.
     Session(Arc<LiveSession>),
-    /// Row 5.
+    /// Row 5: a valid API key.
     ApiKey(Arc<LiveKey>),
     /// Row 5, on a socket: a paired device.
     Device(Arc<DevicePresence>),
@@ -108,12 +108,12 @@ impl AuthIdentity {
         }
     }
 
-    /// Whether the identity has this scope.
+    /// Returns whether the identity has this scope.
     pub const fn allows(&self, scope: Scope) -> bool {
         self.scopes.allows(scope)
     }
 
-    /// The methods and paths that the identity may call; `None` is all that its scopes allow.
+    /// Returns the methods and paths that the identity may call; `None` if only its scopes limit it.
     pub fn only(&self) -> Option<&Only> {
         match &self.subject {
             Subject::ApiKey(key) => key.only(),
@@ -122,12 +122,12 @@ impl AuthIdentity {
         }
     }
 
-    /// Whether `only` permits this method, or this path of the route table.
+    /// Returns whether `only` permits this method, or this path of the route table.
     pub fn may_call(&self, name: &str) -> bool {
         self.only().is_none_or(|only| only.allows(name))
     }
 
-    /// The session, if the identity has one.
+    /// Returns the session, if the identity has one.
     pub(crate) fn as_session(&self) -> Option<&Arc<LiveSession>> {
         match &self.subject {
             Subject::Session(session) => Some(session),
@@ -135,12 +135,12 @@ impl AuthIdentity {
         }
     }
 
-    /// Whether this is a remote caller admitted because auth is disabled.
+    /// Returns whether this is a remote caller admitted because auth is disabled.
     pub const fn is_unauthenticated_remote(&self) -> bool {
         matches!(self.subject, Subject::LoopbackDisabled { is_local: false })
     }
 
-    /// The name in audit rows and logs: an ID, never a secret.
+    /// Returns the name in audit rows and logs, which is an ID and never a secret.
     pub fn actor_name(&self) -> String {
         match &self.subject {
             Subject::LoopbackDisabled { is_local: false } => STRANGER.to_owned(),
@@ -164,7 +164,7 @@ pub enum Decision {
 }
 
 impl Decision {
-    /// The identity, if the caller was admitted.
+    /// Returns the identity, if the caller was admitted.
     pub const fn identity(&self) -> Option<&AuthIdentity> {
         match self {
             Self::Allowed(identity) => Some(identity),

@@ -1,12 +1,11 @@
-//! Credentials and `check_auth()`, the only authentication decision; locality, client address,
+//! Credentials and `check_auth()`, the only authentication decision. Also contains locality, client address,
 //! throttling and audit.
 //!
-//! [`Auth`] is the handle for all operations. [`Auth::recognise`] authenticates a request once; the
-//! resulting [`RequestContext`] is passed on, and operations take it as a [`Caller`]. Credentials are
-//! checked in memory. Every change is committed to the database first and then applied to memory in
-//! commit order (`state.rs`).
+//! [`Auth`] is the handle for all operations. [`Auth::recognise`] authenticates a request once. The resulting
+//! [`RequestContext`] is passed on, and operations receive it as a [`Caller`]. Credentials are checked in memory.
+//! Every change is committed to the database first and then applied to memory in commit order (`state.rs`).
 //!
-//! This crate must not know routes, JSON-RPC or SQL.
+//! This crate must not depend on routes, JSON-RPC or SQL.
 
 pub mod api;
 mod api_keys;

@@ -1,4 +1,4 @@
-//! The lineage of credentials: a credential is no wider than its maker, and ends with it.
+//! The creators of credentials. A credential has no wider limits than its creator, and ends with it.
 
 mod descendants;
 
@@ -24,7 +24,7 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// Refuses limits that are invalid for any maker.
+    /// Refuses limits that are invalid for any creator.
     pub(crate) fn check(self, now: Timestamp) -> Result<Self, AuthError> {
         if self.scopes.is_empty() {
             return Err(AuthError::field("scopes", "at least one scope"));
@@ -33,8 +33,7 @@ impl Limits {
             return Err(AuthError::field("expires_at", "is in the past"));
         }
         match &self.allowed_cidrs {
-            // An empty list is almost certainly a mistake; treating it as "anywhere" would be
-            // dangerous.
+            // An empty list is probably a mistake. Treating it as unrestricted would be dangerous.
             Some(list) if list.is_empty() => {
                 let reason = "at least one network; omit the field to allow all";
                 Err(AuthError::field("allowed_cidrs", reason))
@@ -65,8 +64,7 @@ impl Limits {
         }
     }
 
-    /// Limits a credential that `maker` creates: omitted limits are inherited, and wider ones are
-    /// refused.
+    /// Limits a credential that `maker` creates. Omitted limits are inherited, and wider limits are refused.
     pub(crate) fn within(mut self, maker: &AuthIdentity) -> Result<Self, AuthError> {
         let bound = Self::of(maker);
         if !bound.scopes.may_grant(self.scopes) {
@@ -101,8 +99,8 @@ impl Limits {
     }
 }
 
-/// Refuses an identity whose credential has limits. Used for passkeys, passwords and a reset, which
-/// have none.
+/// Refuses an identity whose credential has limits. Used for passkeys, passwords and resets, which cannot have
+/// limits.
 pub(crate) fn require_no_limits(identity: &AuthIdentity) -> Result<(), AuthError> {
     let Limits {
         expires_at,
@@ -117,8 +115,8 @@ pub(crate) fn require_no_limits(identity: &AuthIdentity) -> Result<(), AuthError
     }
 }
 
-/// Refuses to keep what a revoked key or device created if the caller is a key or device, or a session that a key
-/// opened. Otherwise a leaked key could revoke itself and leave credentials that nothing ends.
+/// Refuses to keep the credentials that a revoked key or device created, if the caller is a key or device, or a
+/// session that a key opened. Otherwise a leaked key could revoke itself and leave credentials that never end.
 pub(crate) async fn may_keep_children(
     conn: &mut Conn,
     identity: &AuthIdentity,
@@ -131,8 +129,9 @@ pub(crate) async fn may_keep_children(
     }
 }
 
-/// Reads the API key or device whose end also ends the passkeys that this identity registers: itself, or for a session,
-/// the one that registered the passkey of the session. Not kept in memory, because [`Descendants::keep`] changes it.
+/// Reads the API key or device whose end also ends the passkeys that this identity registers. This is the identity
+/// itself; for a session, it is the key or device that registered the passkey of the session. The value is not kept
+/// in memory, because [`Descendants::keep`] changes it.
 pub(crate) async fn lasting_maker(
     conn: &mut Conn,
     identity: &AuthIdentity,
@@ -158,9 +157,9 @@ async fn lasting_maker_of(conn: &mut Conn, name: &str) -> Result<Option<String>,
     Ok(lasts.then(|| name.to_owned()))
 }
 
-/// Runs before the sessions `ended` and all that they created are deleted. The keys and devices that created the session
-/// `kept` directly or indirectly stay, because it ends with them: if a session in `ended` created one, the creator of
-/// that session becomes its creator.
+/// Prepares the deletion of the sessions `ended` and of everything that they created. Keeps the keys and devices
+/// that created the session `kept` directly or indirectly, because `kept` ends with them. If a session in `ended`
+/// created such a key or device, the creator of that session becomes its creator.
 pub(crate) async fn keep_makers_of(
     conn: &mut Conn,
     kept: &AuthSessionId,

@@ -1,5 +1,5 @@
-//! Sessions and API keys in memory: the data that `check_auth()` needs, and the state that requests change without a
-//! database write. Independent of the map and the database.
+//! Sessions and API keys in memory: the data that `check_auth()` needs, and the state that requests change without
+//! a database write. This module does not depend on the map or the database.
 
 mod key;
 
@@ -37,7 +37,7 @@ pub(crate) fn from_hex(text: &str, what: &'static str) -> Result<TokenHash, Stor
     hash.ok_or(StoreError::Damaged { what })
 }
 
-/// Whether the client is in one of the networks. `None` means no restriction.
+/// Returns whether the client is in one of the networks. `None` means no restriction.
 pub(crate) fn is_within(networks: Option<&[Cidr]>, client: IpAddr) -> bool {
     networks.is_none_or(|list| list.iter().any(|cidr| cidr.contains(client)))
 }
@@ -66,7 +66,7 @@ impl Usage {
         }
     }
 
-    /// The last use, if any.
+    /// Returns the last use, if any.
     pub(crate) fn last(&self) -> Option<Timestamp> {
         let used = self.used_ms.load(Ordering::Relaxed);
         (used > 0).then(|| Timestamp::from_millis(used))
@@ -84,8 +84,8 @@ impl Usage {
         self.written_ms.fetch_max(at.as_millis(), Ordering::Relaxed);
     }
 
-    /// The last use to write, if it is unwritten and the last write is at least a minute ago (or
-    /// `all`).
+    /// Returns the last use if it must be written: it is unwritten, and the last write is at least a minute ago or
+    /// `all` is true.
     pub(crate) fn due(&self, now: Timestamp, all: bool) -> Option<Timestamp> {
         let used = self.used_ms.load(Ordering::Relaxed);
         let written = self.written_ms.load(Ordering::Relaxed);
@@ -112,7 +112,7 @@ pub(crate) trait Live {
         self.usage().end();
     }
 
-    /// The last use that should be written now.
+    /// Returns the last use that should be written now.
     fn due(&self, now: Timestamp, all: bool) -> Option<Timestamp> {
         self.usage().due(now, all)
     }
@@ -134,7 +134,7 @@ pub enum LoginMethod {
 }
 
 impl LoginMethod {
-    /// The spelling in the database and in JSON.
+    /// Returns the spelling in the database and in JSON.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Password => "password",
@@ -180,7 +180,7 @@ impl LiveSession {
         &self.id
     }
 
-    /// When the session ends, regardless of its use.
+    /// Returns when the session ends, regardless of its use.
     pub const fn expires_at(&self) -> Timestamp {
         self.expires_at
     }

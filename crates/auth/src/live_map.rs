@@ -1,6 +1,6 @@
-//! A bounded map from a credential's hash to its live record. A revoked record is removed and
-//! marked as ended, which its remaining holders see. The epoch prevents inserting a row that was
-//! read before a revocation.
+//! A bounded map from a credential's hash to its live record. A revoked record is removed and marked as ended, so
+//! that other holders of the record detect it. The epoch prevents inserting a row that was read before a
+//! revocation.
 
 use crate::live_credential::{Live, TokenHash};
 use gatehouse_domain::Timestamp;
@@ -9,7 +9,7 @@ use std::collections::hash_map::Entry;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-/// How many records of one kind are kept in memory.
+/// The maximum number of records of one kind in memory.
 pub(crate) const CAPACITY: usize = 100_000;
 
 #[derive(Debug)]
@@ -50,7 +50,7 @@ impl<T: Live> LiveMap<T> {
         self.read().by_hash.get(hash).cloned()
     }
 
-    /// Whether memory contains every record of the database, so a miss needs no look-up there.
+    /// Returns whether memory contains every record of the database. A miss then needs no database lookup.
     pub(crate) fn is_complete(&self) -> bool {
         self.complete.load(Ordering::Acquire)
     }
@@ -59,7 +59,7 @@ impl<T: Live> LiveMap<T> {
         self.complete.store(complete, Ordering::Release);
     }
 
-    /// Changes with each revocation. Read it before reading a row.
+    /// Returns a counter that changes with each revocation. Read it before reading a row.
     pub(crate) fn epoch(&self) -> u64 {
         self.read().epoch
     }
@@ -70,7 +70,7 @@ impl<T: Live> LiveMap<T> {
         (records.epoch == epoch).then(|| self.put(&mut records, record))
     }
 
-    /// Inserts a record. Call only under the lock that orders all changes.
+    /// Inserts a record. Call it only under the lock that orders all changes.
     pub(crate) fn insert(&self, record: T) -> Arc<T> {
         self.put(&mut self.write(), record)
     }
@@ -86,8 +86,8 @@ impl<T: Live> LiveMap<T> {
         }
     }
 
-    /// Removes one record that has no other reference. A record that a socket references must stay, because this map
-    /// notifies the socket when its credential ends.
+    /// Removes one record that has no other reference. A record that a socket references must stay, because this
+    /// map notifies the socket when its credential ends.
     fn make_room(&self, records: &mut Records<T>) {
         let idle = |record: &&Arc<T>| Arc::strong_count(record) == 1;
         let found = records.by_hash.values().find(idle).map(|r| *r.hash());
@@ -97,8 +97,8 @@ impl<T: Live> LiveMap<T> {
         }
     }
 
-    /// Ends every record that `ends` selects. Returns how many. Advances the epoch even if there is
-    /// none: the row may just be being inserted.
+    /// Ends every record that `ends` selects. Returns their number. Advances the epoch even if there is none,
+    /// because another task may be inserting such a row.
     pub(crate) fn end_where(&self, mut ends: impl FnMut(&T) -> bool) -> usize {
         let mut records = self.write();
         records.epoch += 1;
@@ -117,7 +117,7 @@ impl<T: Live> LiveMap<T> {
         self.read().by_hash.values().cloned().collect()
     }
 
-    /// The records whose last use should be written now.
+    /// Returns the records whose last use should be written now.
     pub(crate) fn due(&self, now: Timestamp, all: bool) -> Vec<(Arc<T>, Timestamp)> {
         let records = self.read();
         let due = |record: &Arc<T>| record.due(now, all).map(|at| (Arc::clone(record), at));

@@ -1,8 +1,7 @@
-//! Whether the credential behind an identity is still valid. A request is authenticated from its
-//! headers, but its body may take minutes, a batch contains many calls, and memory may lag behind
-//! the database on another node. The credential is therefore checked again: in memory before each
-//! call and after each body, and in the database in the transaction of each write
-//! ([`Auth::guard`]).
+//! Checks whether the credential behind an identity is still valid. A request is authenticated from its headers,
+//! but its body may take minutes, a batch contains many calls, and the memory of a node may be outdated. The
+//! credential is therefore checked again: in memory before each call and after each body, and in the database in
+//! the transaction of each write ([`Auth::guard`]).
 
 use crate::cookie::LIFETIME;
 use crate::error::AuthError;
@@ -16,14 +15,14 @@ use serde_json::Value;
 /// Whether a request may write before setup is complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BeforeSetup {
-    /// Unless `auth.local_setup_code` is set.
+    /// No, if `auth.local_setup_code` is set; otherwise yes.
     AsSet,
     /// Yes: the request completes setup and checks the setup code itself.
     CompletesIt,
 }
 
 impl Auth {
-    /// Whether the identity's credential is still valid, according to memory.
+    /// Returns whether the identity's credential is still valid, according to memory.
     pub fn is_live(&self, identity: &AuthIdentity) -> bool {
         let now = self.0.now();
         match &identity.subject {
@@ -41,7 +40,7 @@ impl Auth {
         }
     }
 
-    /// When the credential behind an identity expires.
+    /// Returns when the credential behind an identity expires.
     pub fn expires_at(&self, identity: &AuthIdentity) -> Option<Timestamp> {
         match &identity.subject {
             Subject::LoopbackDisabled { .. } | Subject::LoopbackSetup => None,
@@ -86,8 +85,7 @@ impl Auth {
         }
     }
 
-    /// Checks only the credential's own row: ending a maker also ends its credentials in the same
-    /// transaction.
+    /// Checks only the credential's own row. Ending a creator also ends its credentials in the same transaction.
     async fn has_live_row(
         &self,
         conn: &mut Conn,
@@ -119,8 +117,8 @@ impl Auth {
         })
     }
 
-    /// The condition for every write of this identity: its credential is valid in the database, and
-    /// before setup, `auth.local_setup_code` allows the write.
+    /// Returns the condition for every write of this identity: its credential is valid in the database and, before
+    /// setup, `auth.local_setup_code` allows the write.
     pub fn guard(&self, identity: &AuthIdentity, before_setup: BeforeSetup) -> Guard {
         let (auth, identity) = (self.clone(), identity.clone());
         Guard::new(move |conn| {

@@ -1,5 +1,5 @@
-//! Whether a connection is local, by the specification's four checks. Uses no credentials, and only its own two
-//! settings.
+//! Determines whether a connection is local, by the four checks of the specification. Uses no credentials, and only
+//! its own two settings.
 
 use crate::host::{HostFinding, request_authority};
 use gatehouse_domain::canonical_ip;
@@ -16,7 +16,7 @@ pub const FORWARDING_HEADERS: [&str; 4] = [
     "forwarded",
 ];
 
-/// Parsed once, because each request looks up all four.
+/// The parsed names. They are parsed once, because each request looks up all four.
 static FORWARDING_NAMES: [HeaderName; 4] = [
     HeaderName::from_static(FORWARDING_HEADERS[0]),
     HeaderName::from_static(FORWARDING_HEADERS[1]),
@@ -48,7 +48,7 @@ pub enum FailedCheck {
 }
 
 impl FailedCheck {
-    /// The check's number in the specification, 1 to 4.
+    /// Returns the check's number in the specification, 1 to 4.
     pub const fn number(self) -> u8 {
         match self {
             Self::BehindProxy => 1,
@@ -69,7 +69,7 @@ pub enum Locality {
 }
 
 impl Locality {
-    /// Whether the connection is local.
+    /// Returns whether the connection is local.
     pub const fn is_local(self) -> bool {
         matches!(self, Self::Local)
     }

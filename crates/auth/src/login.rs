@@ -17,8 +17,7 @@ impl Auth {
         caller: &Caller<'_>,
         request: LoginRequest,
     ) -> Result<Outcome<Done>, AuthError> {
-        // Start the vault request now: a seal during the password check counts as later and is not
-        // undone.
+        // The vault request starts now. A seal during the password check then counts as later and is not undone.
         let secrets = self.0.secrets.for_request();
         let password = request.password;
         let actor = caller.context.actor();
@@ -55,7 +54,7 @@ impl Auth {
     pub async fn logout(&self, caller: &Caller<'_>) -> Result<Outcome<Done>, AuthError> {
         let identity = caller.context.identity()?;
         if let Some(session) = identity.as_session() {
-            // A logout is not a revocation: keep the user's keys.
+            // A logout is not a revocation, so the user's keys are kept.
             let ending = Ending {
                 kind: kinds::LOGOUT,
                 keep_children: true,

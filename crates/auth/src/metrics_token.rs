@@ -16,7 +16,7 @@ impl MetricsToken {
         Self(token)
     }
 
-    /// Whether the headers contain the token as a Bearer credential.
+    /// Returns whether the headers contain the token as a Bearer credential.
     pub fn accepts(&self, headers: &HeaderMap) -> bool {
         let given = headers
             .get(AUTHORIZATION)

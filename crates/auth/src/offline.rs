@@ -1,5 +1,5 @@
-//! Operations that the operator runs at the command line, directly on the data directory. Access to
-//! the files is sufficient proof; only creating a key also needs the password, if one is set.
+//! Operations that the operator runs at the command line, directly on the data directory. Access to the files is
+//! sufficient authorization. Creating a key also requires the password, if one is set.
 
 use crate::api::{ApiKeyCreated, CreateApiKeyRequest, ResetAnswer};
 use crate::audit::kinds;

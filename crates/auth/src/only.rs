@@ -51,7 +51,7 @@ impl Pattern {
         }
     }
 
-    /// Whether this pattern matches everything that the other one matches.
+    /// Returns whether this pattern matches everything that the other pattern matches.
     fn covers(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Exactly(_), Self::Below(_)) => false,
@@ -90,24 +90,24 @@ impl Only {
         texts: Option<&[String]>,
         what: &'static str,
     ) -> Result<Option<Self>, StoreError> {
-        // A damaged list must not be read as "everything".
+        // A damaged list must not be treated as unrestricted.
         let parsed =
             texts.map(|texts| Self::parse(texts).map_err(|_| StoreError::Damaged { what }));
         parsed.transpose()
     }
 
-    /// Whether a pattern matches this method, or this path of the route table.
+    /// Returns whether a pattern matches this method, or this path of the route table.
     pub fn allows(&self, name: &str) -> bool {
         self.0.iter().any(|pattern| pattern.matches(name))
     }
 
-    /// Whether these patterns allow everything that the others allow.
+    /// Returns whether these patterns allow everything that the other patterns allow.
     pub(crate) fn covers(&self, other: &Self) -> bool {
         let covered = |pattern: &Pattern| self.0.iter().any(|own| own.covers(pattern));
         other.0.iter().all(covered)
     }
 
-    /// The patterns as given.
+    /// Returns the patterns as given.
     pub fn to_texts(&self) -> Vec<String> {
         self.0.iter().map(Pattern::to_string).collect()
     }
@@ -117,7 +117,7 @@ impl Only {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TargetKinds {
     MethodsAndPaths,
-    /// A device only opens sockets and calls no paths.
+    /// Methods. A device only opens sockets and calls no paths.
     Methods,
 }
 

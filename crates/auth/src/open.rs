@@ -20,7 +20,7 @@ use std::sync::{Arc, OnceLock};
 use tokio::sync::{Mutex, Notify, broadcast, watch};
 use tokio_util::task::TaskTracker;
 
-/// How many events a slow subscriber may lag behind.
+/// The number of events that a slow subscriber may lag behind.
 const EVENTS: usize = 64;
 
 impl Auth {
@@ -87,7 +87,7 @@ impl Auth {
     }
 }
 
-/// Reads the state. Writes only if necessary, so a start on a read-only disk works.
+/// Reads the state. Writes only if necessary, so that a start works on a read-only disk.
 async fn read_or_renew(
     store: &Store,
     clock: &Arc<dyn Clock>,

@@ -72,8 +72,8 @@ impl Auth {
         let (now, planned) = (self.0.now(), Arc::clone(&plan));
         let job = transaction(move |conn| {
             Box::pin(async move {
-                // If the credentials were reset in the meantime, a first password would complete setup, which has other
-                // rules.
+                // If the credentials were reset in the meantime, a first password would complete setup, for which
+                // other rules apply.
                 if !Settled::read(conn).await?.facts.has_passkeys
                     || !conn.insert_password_hash(&hash, now).await?
                 {

@@ -1,5 +1,5 @@
-//! Checks the login password for all endpoints. Hashing waits in a queue, and wrong passwords are
-//! counted per credential across all endpoints.
+//! Checks the login password for all endpoints. Hashing runs in a queue. Wrong passwords are counted per credential
+//! across all endpoints.
 
 use crate::error::AuthError;
 use crate::password_hash;
@@ -23,15 +23,15 @@ impl Auth {
     ) -> Result<Option<VerifiedHash>, AuthError> {
         let tried = self.begin_try(context).await?;
         let verified = self.verify_password(context.client.key, password).await;
-        // On an error of the queue or the database, the password was not checked: do not count it.
+        // On an error of the queue or the database, the password was not checked, so it is not counted as wrong.
         if let (Some(tried), Ok(Some(_)) | Err(_)) = (tried, &verified) {
             tried.give_back();
         }
         verified
     }
 
-    /// Reserves one of the credential's attempts for wrong passwords. Anonymous callers are limited
-    /// per client by the throttle instead, which counts them earlier.
+    /// Reserves one of the credential's attempts for wrong passwords. Anonymous callers are instead limited per
+    /// client by the throttle, which counts them earlier.
     pub(crate) async fn begin_try(
         &self,
         context: &RequestContext,
@@ -57,8 +57,8 @@ impl Auth {
     }
 
     /// Runs a function that checks a secret other than the login password, such as the passphrase of a key. A wrong
-    /// secret counts as a wrong password of the credential. On failure, `work` returns whether the secret was wrong,
-    /// with the problem.
+    /// secret counts as a wrong password of the credential. The error of `work` contains the problem, and whether
+    /// the secret was wrong.
     pub async fn guess<T>(
         &self,
         context: &RequestContext,

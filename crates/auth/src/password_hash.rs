@@ -11,7 +11,7 @@ use secrecy::{ExposeSecret, SecretString};
 const MEMORY_KIB: u32 = 64 * 1024;
 const ITERATIONS: u32 = 3;
 const LANES: u32 = 1;
-/// The maximum stored cost that is computed. A modified row must not stall the service.
+/// The maximum memory cost of a stored hash that is computed. A modified row must not stall the service.
 const MOST_MEMORY_KIB: u32 = 256 * 1024;
 const MOST_ITERATIONS: u32 = 10;
 
@@ -33,7 +33,7 @@ pub(crate) fn check_rules(field: &'static str, password: &SecretString) -> Resul
     }
 }
 
-/// Whether this could be a password. If not, hashing is skipped.
+/// Returns whether the text can be a valid password. If not, hashing is skipped.
 pub(crate) fn is_possible(password: &SecretString) -> bool {
     (1..=MAX_CHARS).contains(&password.expose_secret().chars().count())
 }
@@ -49,8 +49,8 @@ pub(crate) fn hash(password: &SecretString, salt: &[u8; 16]) -> Result<String, A
         .map_err(|_| AuthError::Internal("the password cannot be hashed"))
 }
 
-/// Whether the password matches this PHC string. Compares in constant time and blocks for the time
-/// of the hash.
+/// Returns whether the password matches this PHC string. Compares in constant time and blocks for the time of the
+/// hash.
 pub(crate) fn verify(password: &SecretString, phc: &str) -> bool {
     let Ok(stored) = PasswordHash::new(phc) else {
         tracing::error!("the stored password hash cannot be read");

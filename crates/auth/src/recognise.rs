@@ -63,8 +63,8 @@ impl Auth {
         })
     }
 
-    /// Refuses requests that another site's page made a browser send. While everyone is admitted,
-    /// also refuses pages under unknown names.
+    /// Refuses requests that another site's page made a browser send. While auth is disabled, also refuses pages
+    /// under unknown names.
     pub fn cross_site(
         &self,
         facts: &RequestFacts<'_>,
@@ -76,7 +76,7 @@ impl Auth {
             headers,
             ..
         } = *facts;
-        // Most requests are neither; skip parsing their credentials again.
+        // Most requests are neither upgrades nor unsafe, so their credentials are not parsed again.
         if context.is_upgrade || !method.is_safe() {
             let request = CrossSiteRequest {
                 method,

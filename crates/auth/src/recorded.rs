@@ -1,4 +1,5 @@
-//! Changes that are recorded: with a row in the audit log, reported to other nodes, and announced on this node.
+//! Changes that are recorded: each has a row in the audit log, is reported to other nodes, and is announced on this
+//! node.
 
 use crate::error::AuthError;
 use crate::state::{Auth, AuthInner, BoxFuture, transaction};
@@ -7,7 +8,7 @@ use gatehouse_store::{AuditEntry, Conn};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// What a change concerns: its subject in the change feed, and its name for [`Auth::changes_events`].
+/// The subject of a change in the change feed, and its name for [`Auth::changes_events`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Changed {
     subject: &'static str,
@@ -28,7 +29,7 @@ impl Changed {
     }
 }
 
-/// A change to record, apart from the detail of its audit row, which the transaction determines.
+/// A change to record. The transaction determines the detail of its audit row.
 #[derive(Debug)]
 pub(crate) struct Recorded {
     kind: &'static str,
@@ -37,7 +38,7 @@ pub(crate) struct Recorded {
 }
 
 impl Recorded {
-    /// `kind` is that of the audit row.
+    /// Creates a change to record. `kind` is the kind of the audit row.
     pub(crate) fn new(kind: &'static str, actor: Actor, changed: &'static [Changed]) -> Self {
         Self {
             kind,
@@ -46,7 +47,8 @@ impl Recorded {
         }
     }
 
-    /// Adds to a transaction the audit row, whose detail `job` returns, and the rows of the change feed.
+    /// Adds the audit row and the rows of the change feed to a transaction. `job` returns the detail of the audit
+    /// row.
     pub(crate) fn job<T, J>(
         self,
         inner: &AuthInner,
@@ -88,7 +90,7 @@ impl Recorded {
 }
 
 impl AuthInner {
-    /// Like [`AuthInner::announce`], by what has changed.
+    /// Like [`AuthInner::announce`], for the names of these changes.
     pub(crate) fn announce_changed(&self, changed: &[Changed]) {
         let names: Vec<_> = changed.iter().map(|what| what.name).collect();
         self.announce(&names);
@@ -96,9 +98,9 @@ impl AuthInner {
 }
 
 impl Auth {
-    /// Like [`Auth::change`], and records the change: the audit row and the rows of the change feed are written in the
-    /// transaction, and the change is announced after it was applied to memory. `job` also returns the detail of the
-    /// audit row.
+    /// Like [`Auth::change`], and records the change. The audit row and the rows of the change feed are written in
+    /// the transaction. The change is announced after it was applied to memory. `job` also returns the detail of
+    /// the audit row.
     pub(crate) async fn record<T, J, A>(
         &self,
         recorded: Recorded,

@@ -1,4 +1,4 @@
-//! An authenticated request: everything known about it after the check.
+//! An authenticated request: all facts about it after the check.
 
 use crate::client_address::Client;
 use crate::error::AuthError;
@@ -41,8 +41,8 @@ impl From<RecogniseError> for Problem {
                 ErrorCode::InvalidRequest,
                 "The request names two different hosts.",
             ),
-            // Report any database error as unavailable storage: the request is refused, and a retry
-            // may succeed.
+            // Any database error is reported as unavailable storage, because the request is refused and a retry may
+            // succeed.
             RecogniseError::Store(error) if error.is_unavailable() => error.into(),
             RecogniseError::Store(_) => StoreError::unavailable_problem(),
         }
@@ -68,7 +68,7 @@ pub struct RequestContext {
 }
 
 impl RequestContext {
-    /// The caller's identity, or why there is none.
+    /// Returns the caller's identity, or the error that there is none.
     pub fn identity(&self) -> Result<&AuthIdentity, AuthError> {
         match &self.decision {
             Decision::Allowed(identity) => Ok(identity),
@@ -77,7 +77,7 @@ impl RequestContext {
         }
     }
 
-    /// The caller's identity, if it has the scope.
+    /// Returns the caller's identity, if it has the scope.
     pub fn require(&self, scope: Scope) -> Result<&AuthIdentity, AuthError> {
         let identity = self.identity()?;
         if identity.allows(scope) {
@@ -87,7 +87,7 @@ impl RequestContext {
         }
     }
 
-    /// The actor for audit rows and limits.
+    /// Returns the actor for audit rows and limits.
     pub fn actor(&self) -> Actor {
         let name = self.decision.identity().map(AuthIdentity::actor_name);
         Actor {
@@ -97,8 +97,7 @@ impl RequestContext {
         }
     }
 
-    /// The actor with a verified address, for network rules: it never contains an address that the
-    /// client can forge.
+    /// Returns the actor with a verified address, for network rules. The address cannot be forged by the client.
     pub fn vouched_actor(&self) -> Actor {
         Actor {
             client_ip: Some(self.client.vouched_ip),
@@ -106,7 +105,7 @@ impl RequestContext {
         }
     }
 
-    /// The key for counting wrong passwords: the credential, or the client if there is none.
+    /// Returns the key for counting wrong passwords: the credential, or the client if there is none.
     pub(crate) fn credential_id(&self) -> String {
         use crate::identity::Subject;
         match self.decision.identity().map(|identity| &identity.subject) {
@@ -134,7 +133,7 @@ pub struct Outcome<T> {
 }
 
 impl<T> Outcome<T> {
-    /// Whether the response deletes the browser's session cookie.
+    /// Returns whether the response deletes the browser's session cookie.
     pub fn ends_browser_session(&self) -> bool {
         let forgets = |line: &String| line.starts_with("service_session=;");
         self.cookies.iter().any(forgets)

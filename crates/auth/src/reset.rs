@@ -1,5 +1,5 @@
-//! "Remove all authentication": deletes every credential, and ends the trust in people on channels. The vault and the
-//! secrets in it stay.
+//! "Remove all authentication": deletes every credential, and marks people on channels as untrusted. The vault and
+//! its secrets stay.
 
 use crate::api::ResetAnswer;
 use crate::audit::kinds;

@@ -34,7 +34,7 @@ impl NewSession {
         &self.row.id
     }
 
-    /// The same session, opened by this passkey.
+    /// Returns the same session with the passkey that opened it.
     pub(crate) fn opened_by(mut self, passkey: UsedPasskey) -> Self {
         self.row.passkey_id = Some(passkey.id);
         self.row.made_by = passkey.made_by;
@@ -88,7 +88,7 @@ impl Auth {
         NewSession { row, token }
     }
 
-    /// The Set-Cookie values that set the session cookie.
+    /// Returns the Set-Cookie values that set the session cookie.
     pub(crate) fn session_cookies(
         session: &NewSession,
         context: &RequestContext,
@@ -104,7 +104,7 @@ impl Auth {
             .ok_or(AuthError::Internal("the session cookie cannot be encoded"))
     }
 
-    /// The Set-Cookie values that delete the session cookie.
+    /// Returns the Set-Cookie values that delete the session cookie.
     pub(crate) fn cleared_cookies(context: &RequestContext) -> Vec<String> {
         let lines = clear_session(context.https);
         lines
@@ -113,8 +113,8 @@ impl Auth {
             .collect()
     }
 
-    /// Starts a session after a successful proof. `still_holds` runs in the transaction and fails if the proof is no
-    /// longer valid.
+    /// Starts a session after a successful proof. `still_holds` runs in the transaction and fails if the proof is
+    /// no longer valid.
     pub(crate) async fn begin_session<J>(
         &self,
         caller: &Caller<'_>,

@@ -16,7 +16,7 @@ pub struct AuthSettings {
     /// `auth.step_up_for_keys`: API keys and devices are refused operations that require a recent
     /// confirmation.
     pub step_up_for_keys: bool,
-    /// `auth.local_setup_code`: a local caller must send the setup code too.
+    /// `auth.local_setup_code`: a local caller must also send the setup code.
     pub local_setup_code: bool,
     /// `audit.retention_days`: how long rows of the audit log are kept.
     pub audit_retention_days: u32,

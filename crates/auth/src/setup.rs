@@ -1,5 +1,5 @@
-//! Setup: the first password or passkey. Both call [`complete_setup`] in the transaction that stores them. If two
-//! requests run concurrently, the second one finds setup complete and is refused.
+//! Setup with the first password or passkey. Both call [`complete_setup`] in the transaction that stores them. If
+//! two requests run concurrently, the second one finds that setup is complete and is refused.
 
 use crate::api::{SetupAnswer, SetupRequest};
 use crate::audit::kinds;
@@ -22,8 +22,7 @@ use std::sync::Arc;
 /// The setup code that must still be valid in the completing transaction; `None` if none is needed.
 pub(crate) type NeededCode = Option<String>;
 
-/// The first step of a transaction that completes setup. Fails if setup is complete or the code is
-/// no longer valid.
+/// Begins a transaction that completes setup. Fails if setup is complete or the code is no longer valid.
 pub(crate) async fn begin_completion(
     conn: &mut Conn,
     code: &NeededCode,
@@ -41,9 +40,8 @@ pub(crate) async fn begin_completion(
     }
 }
 
-/// Completes setup, apart from storing the first password or passkey: deletes the code, enables
-/// auth, deletes credentials that a remote caller created while auth was disabled, withdraws what
-/// such a caller allowed for later tool calls, and creates a session.
+/// Completes setup, except for storing the first password or passkey. Deletes the code, enables auth, deletes the
+/// credentials and approvals that remote callers created while auth was disabled, and creates a session.
 pub(crate) async fn complete_setup(
     conn: &mut Conn,
     session: &NewSession,
@@ -77,7 +75,7 @@ impl AuthInner {
 }
 
 impl Auth {
-    /// The code that the completing transaction must check, if one is needed.
+    /// Returns the code that the completing transaction must check; `None` if none is needed.
     pub(crate) fn needed_code(&self, caller: &Caller<'_>, given: Option<&str>) -> NeededCode {
         let needed = self.needs_setup_code(caller.context);
         needed.then(|| given.unwrap_or_default().to_owned())
@@ -103,7 +101,7 @@ impl Auth {
             .await
     }
 
-    /// Stores the first password while there is neither a password nor a passkey.
+    /// Stores the first password if there is neither a password nor a passkey.
     pub(crate) async fn first_password_completes_setup(
         &self,
         caller: &Caller<'_>,

@@ -1,6 +1,6 @@
-//! The setup code: six digits that prove that a remote caller is the server's owner. Attempts are
-//! limited for all callers together: ten wrong attempts replace the code, replacements are at least
-//! ten minutes apart, and after five codes remote setup is closed.
+//! The setup code: six digits that prove that a remote caller is the server's owner. Attempts are limited for all
+//! callers together. Ten wrong attempts replace the code, and replacements are at least ten minutes apart. After
+//! five codes, remote setup is closed.
 
 mod pass;
 
@@ -13,7 +13,7 @@ use serde_json::json;
 use std::time::Duration;
 use subtle::ConstantTimeEq;
 
-/// The number of wrong attempts, by all callers together, that use up a code.
+/// The number of wrong attempts, by all callers together, after which a code is invalid.
 pub(crate) const MAX_WRONG: i64 = 10;
 /// The number of codes after which remote setup is closed.
 const MAX_CODES: i64 = 5;
@@ -54,7 +54,7 @@ fn first_code(now: Timestamp, random: &dyn Random) -> SetupCodeRow {
     }
 }
 
-/// Stores the first code of a new count, for example after a reset.
+/// Stores the first code of a new series, for example after a reset.
 pub(crate) async fn make_setup_code(
     conn: &mut Conn,
     now: Timestamp,
@@ -63,8 +63,8 @@ pub(crate) async fn make_setup_code(
     conn.update_setup_code(&first_code(now, random)).await
 }
 
-/// Reopens remote setup, at a restart or on the operator's command: the count of codes starts over.
-/// A code that is still usable is kept with its wrong attempts.
+/// Reopens remote setup, at a restart or on the operator's command. The count of codes starts at one. A code that
+/// is still usable is kept, with its wrong attempts.
 pub(crate) async fn renew_at_start(
     conn: &mut Conn,
     now: Timestamp,
@@ -81,7 +81,7 @@ pub(crate) async fn renew_at_start(
     conn.insert_change("auth_state", now).await
 }
 
-/// Returns the replacement for a used-up code when it is due.
+/// Returns the replacement for a used-up code, if it is due.
 fn replacement(row: &SetupCodeRow, now: Timestamp, random: &dyn Random) -> Option<SetupCodeRow> {
     let used_up = row.wrong_tries >= MAX_WRONG && row.codes_made < MAX_CODES;
     (used_up && replacement_wait(row, now).is_none()).then(|| SetupCodeRow {

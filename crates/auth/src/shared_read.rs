@@ -1,4 +1,4 @@
-//! Shares one read among concurrent callers: at most one read runs and one waits.
+//! Shares one read among concurrent callers. At most one read runs and one waits.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::Mutex;

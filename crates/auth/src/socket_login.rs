@@ -1,5 +1,5 @@
-//! The credential in a socket's `connect` message. The decision is the same as for a request, plus
-//! the password. Wrong credentials have their own counter with the limit of the login.
+//! The credential in a socket's `connect` message. The decision is the same as for a request, but a password is
+//! also accepted. Wrong credentials have their own counter with the limit of the login.
 
 use crate::api::ConnectAuth;
 use crate::audit::kinds;
@@ -44,8 +44,8 @@ impl Auth {
             Decision::SetupRequired => return Err(AuthError::SetupRequired),
             Decision::Unauthorized => {}
         }
-        // Valid keys were admitted above at no cost; only wrong credentials count. Reserve the slot
-        // before a password is checked, and release it if the password is correct.
+        // Valid keys were admitted above at no cost, and only wrong credentials count. The slot is reserved before
+        // a password is checked, and released if the password is correct.
         let place = self
             .reserve(ThrottleClass::Connect, &context.client)
             .await?;
@@ -59,8 +59,8 @@ impl Auth {
                 }
                 Ok(Some(hash)) => {
                     place.give_back();
-                    // The login is bound to the hash that was verified. It is refused if the password has been replaced
-                    // since.
+                    // The login is bound to the hash that was verified. The login is refused if the password has
+                    // been replaced in the meantime.
                     let mark = password_mark(&hash);
                     let identity = AuthIdentity::socket_password(mark, self.0.now());
                     self.note_socket_login(context).await?;

@@ -1,6 +1,6 @@
-//! The state of this crate in memory. [`Auth::change`] is the only way to change it together with
-//! the database: it commits first and then applies the change to memory in commit order, even if
-//! the caller has gone. A revoked credential must not stay valid because a client disconnected.
+//! The state of this crate in memory. Only [`Auth::change`] changes it together with the database. It commits
+//! first, and then applies the change to memory in commit order, even if the caller has disconnected. Otherwise a
+//! revoked credential could stay valid because a client disconnected.
 
 mod facts;
 
@@ -35,8 +35,8 @@ pub(crate) const AUTH_DISABLED: &str = "auth_disabled";
 /// A future that borrows a connection.
 pub(crate) type BoxFuture<'c, T> = Pin<Box<dyn Future<Output = T> + Send + 'c>>;
 
-/// Makes the compiler infer that a closure is valid for any connection's lifetime. Needed for a
-/// closure that is bound to a name before it is passed on.
+/// Makes the compiler infer that a closure is valid for a connection of any lifetime. Needed for a closure that is
+/// bound to a name before it is passed on.
 pub(crate) const fn transaction<T, J>(job: J) -> J
 where
     J: for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Result<T, AuthError>> + Send + 'static,
@@ -80,7 +80,7 @@ pub(crate) struct AuthInner {
     pub(crate) shared_throttle: SharedCounts<Bucket>,
     /// The clock for sweeping rows.
     pub(crate) sweep_clock: SweepClock,
-    /// Reads the facts from the database when those in memory may be outdated.
+    /// The shared read of the facts from the database, for facts in memory that may be outdated.
     pub(crate) facts_read: SharedRead<AuthFacts>,
     pub(crate) wrong_passwords: WrongPasswords,
     pub(crate) shared_wrong_passwords: SharedCounts<Credential>,
@@ -96,7 +96,7 @@ pub(crate) struct AuthInner {
     pub(crate) events: broadcast::Sender<&'static str>,
     /// Subjects of other crates that another node changed.
     pub(crate) foreign: broadcast::Sender<Arc<str>>,
-    /// Held during a commit and the matching change of memory.
+    /// Locked during a commit and the corresponding change of memory.
     pub(crate) changing: Mutex<()>,
     pub(crate) tasks: TaskTracker,
 }
@@ -106,7 +106,7 @@ impl AuthInner {
         self.clock.now()
     }
 
-    /// Applies the state that a transaction read. Call only while holding `changing`.
+    /// Applies the state that a transaction read. Call it only while holding `changing`.
     pub(crate) fn settle(&self, settled: &Settled) {
         self.settled.store(Arc::new(settled.clone()));
         self.setup_code.send_if_modified(|code| {
@@ -130,7 +130,7 @@ impl AuthInner {
 }
 
 impl Auth {
-    /// The public facts, from memory.
+    /// Returns the public facts, from memory.
     pub fn facts(&self) -> AuthFacts {
         self.0.settled.load().facts
     }
@@ -166,8 +166,8 @@ impl Auth {
         .await
     }
 
-    /// A counter that increases after every change of a credential or of the state. Check
-    /// [`Auth::is_live`] again then. While there is a receiver, this node looks for changes by others more often.
+    /// Returns a counter that increases after every change of a credential or of the state. The receiver must then
+    /// call [`Auth::is_live`] again. While there is a receiver, this node reads changes of other nodes more often.
     pub fn changed(&self) -> watch::Receiver<u64> {
         let changed = self.0.changed.subscribe();
         if self.0.changed.receiver_count() == 1 {
@@ -176,29 +176,29 @@ impl Auth {
         changed
     }
 
-    /// The subjects that changed: `sessions`, `api_keys`, `devices`, `passkeys`, `password`,
-    /// `setup`, `auth_disabled`.
+    /// Returns the subjects that changed: `sessions`, `api_keys`, `devices`, `passkeys`, `password`, `setup`,
+    /// `auth_disabled`.
     pub fn changes_events(&self) -> broadcast::Receiver<&'static str> {
         self.0.events.subscribe()
     }
 
-    /// Changed subjects that other crates own, such as `webhooks`; `*` if anything may have
-    /// changed. A lagging receiver must treat that as `*` too.
+    /// Returns changed subjects that other crates own, such as `webhooks`; `*` if anything may have changed. A
+    /// receiver that lags must act as after a `*`.
     pub fn foreign_changes(&self) -> broadcast::Receiver<Arc<str>> {
         self.0.foreign.subscribe()
     }
 
-    /// A counter that increases when another node may have changed the table `settings`.
+    /// Returns a counter that increases when another node may have changed the table `settings`.
     pub fn settings_changed(&self) -> watch::Receiver<u64> {
         self.0.settings_changed.subscribe()
     }
 
-    /// The current setup code while setup is incomplete, to be printed on the server's console.
+    /// Returns the current setup code while setup is incomplete. The server prints it on its console.
     pub fn setup_code(&self) -> watch::Receiver<Option<String>> {
         self.0.setup_code.subscribe()
     }
 
-    /// The rate limits per client on this node.
+    /// Returns the rate limits per client on this node.
     pub fn throttle(&self) -> &Throttle {
         &self.0.throttle
     }

@@ -1,12 +1,12 @@
-//! `GET /api/auth/status`: what a caller may know before and after login.
+//! `GET /api/auth/status`: the facts that a caller may see before and after login.
 
 use crate::api::AuthStatus;
 use crate::request_context::RequestContext;
 use crate::state::Auth;
 
 impl Auth {
-    /// The status as this caller may see it, from memory. `page` is the origin of the requesting
-    /// page, if known.
+    /// Returns the status that this caller may see, from memory. `page` is the origin of the requesting page, if
+    /// known.
     pub fn status(&self, context: &RequestContext, page: Option<&str>) -> AuthStatus {
         let facts = self.facts();
         let identity = context.decision.identity();

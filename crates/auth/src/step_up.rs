@@ -37,14 +37,14 @@ impl Auth {
         }
     }
 
-    /// Whether the identity is an API key or a device that `auth.step_up_for_keys` excludes from
-    /// operations that require a confirmation. `auth.step_up` does not lift this.
+    /// Returns whether the identity is an API key or a device that `auth.step_up_for_keys` excludes from operations
+    /// that require a confirmation. This applies even if `auth.step_up` is off.
     fn is_kept_from_step_up(&self, identity: &AuthIdentity) -> bool {
         let is_key = matches!(identity.subject, Subject::ApiKey(_) | Subject::Device(_));
         is_key && self.0.settings.load().given.step_up_for_keys
     }
 
-    /// When a confirmation given at this time expires.
+    /// Returns when a confirmation given at this time expires.
     pub(crate) fn confirmation_ends(confirmed_at: Timestamp) -> Timestamp {
         confirmed_at.after(Duration::from_secs(CONFIRMATION_SECONDS))
     }
@@ -63,7 +63,8 @@ impl Auth {
         })
     }
 
-    /// When the session was confirmed, according to the database: other nodes and programs change it there.
+    /// Returns when the session was confirmed, according to the database, because other nodes and programs change
+    /// the value there.
     async fn confirmed_at(&self, session: &LiveSession) -> Result<Timestamp, AuthError> {
         let hash = to_hex(session.hash());
         let row = self.0.store.read(move |conn| {

@@ -1,6 +1,6 @@
-//! Rate limits for unauthenticated clients: the specification's limits as data, each with an exact
-//! sliding window. [`crate::Auth::admit`] counts over all nodes, [`Throttle`] only on this node. Does not decide
-//! whether a request is counted (authenticated requests are exempt).
+//! Rate limits for unauthenticated clients: the specification's limits as data, each with an exact sliding window.
+//! [`crate::Auth::admit`] counts over all nodes, [`Throttle`] only on this node. Callers decide whether a request
+//! is counted; authenticated requests are exempt.
 
 mod admit;
 mod class;
@@ -13,7 +13,7 @@ use gatehouse_domain::{ClientKey, Clock, KeyedWindows, Problem, WindowKey};
 use gatehouse_store::{Permits, RateKey, RateRefused};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The maximum number of clients tracked separately. Others share one bucket per class.
+/// The maximum number of clients tracked separately. Further clients share one bucket per class.
 pub const DEFAULT_CAPACITY: usize = 100_000;
 /// The window of every limit here.
 pub(crate) const WINDOW_MS: u32 = 60_000;
@@ -53,7 +53,7 @@ impl Bucket {
         self.class.limit().saturating_mul(self.factor)
     }
 
-    /// The bucket for clients that cannot be tracked separately because the table is full.
+    /// Returns the bucket for clients that cannot be tracked separately because the table is full.
     const fn shared(self) -> Self {
         Self {
             client: None,
@@ -69,10 +69,10 @@ impl RateKey for Bucket {
     }
 }
 
-/// The client's window and its proxy's.
+/// The windows of the client and of its proxy.
 type WindowKeys = [Option<WindowKey<Bucket>>; 2];
 
-/// A slot reserved before it is known whether the request counts. It counts unless it is released.
+/// A slot reserved before it is known whether the request counts. The request counts unless the slot is released.
 #[derive(Debug)]
 #[must_use = "a permit that is not returned counts"]
 pub struct Reserved<'a> {
@@ -82,7 +82,7 @@ pub struct Reserved<'a> {
 }
 
 impl Reserved<'_> {
-    /// Releases the slot: the request does not count.
+    /// Releases the slot. The request then does not count.
     pub fn give_back(self) {
         let mut windows = self.throttle.lock();
         for place in self.places.iter().flatten() {
@@ -91,7 +91,7 @@ impl Reserved<'_> {
     }
 }
 
-/// The limits that nodes share. A loopback address is another client on each node.
+/// Returns the limits that nodes share. Excludes loopback addresses, which are a different client on each node.
 fn shared_buckets(places: &WindowKeys) -> Vec<(Bucket, u32)> {
     let buckets = places.iter().flatten().map(|place| {
         let (WindowKey::Own(bucket) | WindowKey::Shared(bucket)) = place;
@@ -102,7 +102,7 @@ fn shared_buckets(places: &WindowKeys) -> Vec<(Bucket, u32)> {
         .collect()
 }
 
-/// A slot reserved on all nodes. It counts unless it is released.
+/// A slot reserved on all nodes. The request counts unless the slot is released.
 #[derive(Debug)]
 #[must_use = "a permit that is not returned counts"]
 pub(crate) struct ReservedByAll<'a> {
@@ -111,7 +111,7 @@ pub(crate) struct ReservedByAll<'a> {
 }
 
 impl ReservedByAll<'_> {
-    /// Releases the slot: the request does not count.
+    /// Releases the slot. The request then does not count.
     pub(crate) fn give_back(self) {
         self.here.give_back();
         self.everywhere.give_back();
@@ -133,8 +133,8 @@ impl Throttle {
         Self { clock, windows }
     }
 
-    /// Counts one request, or returns how long to wait. While the table is full, a new client
-    /// shares its class's bucket. Behind an unlisted proxy, the proxy's bucket must have room too.
+    /// Counts one request, or returns how long to wait. While the table is full, a new client shares its class's
+    /// bucket. Behind an unlisted proxy, the proxy's bucket must also have a free slot.
     pub fn admit(&self, class: ThrottleClass, client: &Client) -> Result<(), RetryAfter> {
         self.decide(class, client, true).map(drop)
     }
@@ -154,17 +154,17 @@ impl Throttle {
             })
     }
 
-    /// The result of [`Self::admit`], without counting.
+    /// Returns the refusal that [`Self::admit`] would return, without counting.
     pub fn would_refuse(&self, class: ThrottleClass, client: &Client) -> Option<RetryAfter> {
         self.decide(class, client, false).err()
     }
 
-    /// Removes clients whose window has passed. Requests also do this; a timer should call it to
-    /// free memory after a flood.
+    /// Removes clients whose window has passed. Requests also remove them. A timer should call it to free memory
+    /// after a flood.
     pub fn sweep(&self) {
         let mut windows = self.lock();
-        // Read the clock under the lock, here and below: an earlier reading could be older than a
-        // recorded timestamp.
+        // The clock is read under the lock, here and below: an earlier reading could be older than a recorded
+        // timestamp.
         let now = self.clock.monotonic_ms();
         windows.sweep(now);
     }

@@ -126,7 +126,7 @@ impl Auth {
         if let Some(password) = &password
             && !self.has_vault_record().await?
         {
-            // This creates a vault: as with initialize, accept only the login password.
+            // This call creates a vault. As with initialize, only the login password is accepted.
             self.must_be_login_password(caller.context, password)
                 .await?;
             sent = Sent::Login;
@@ -146,7 +146,7 @@ impl Auth {
         _request: EmptyRequest,
     ) -> Result<VaultAnswer, AuthError> {
         caller.context.require(Scope::Admin)?;
-        // No password is checked, so the wrong-password limit does not prevent a seal.
+        // No password is checked, so the limit for wrong passwords does not prevent a seal.
         let (secrets, actor) = (self.0.secrets.clone(), caller.context.actor());
         self.durable(async move { Ok(secrets.seal(&actor).await?) })
             .await?;

@@ -1,5 +1,5 @@
-//! Password changes that also change the vault: one transaction, then the vault's memory, in commit
-//! order.
+//! Password changes that also change the vault. One transaction stores both; then the vault's memory is updated in
+//! commit order.
 
 use crate::error::AuthError;
 use crate::recorded::Recorded;
@@ -11,8 +11,7 @@ use serde_json::Value;
 use std::sync::Arc;
 
 impl Auth {
-    /// Like [`Auth::record`], then concludes the plan. Returns the recovery key, if one was
-    /// created.
+    /// Like [`Auth::record`], but also concludes the plan. Returns the recovery key, if one was created.
     pub(crate) async fn record_with_plan<T, J, A>(
         &self,
         recorded: Recorded,
@@ -35,7 +34,7 @@ impl Auth {
             let value = auth.0.store.write(job).await?;
             apply(&auth.0, &value);
             auth.0.announce_changed(changed);
-            // Concludes the plan even if the change ended the caller's credential.
+            // The plan is concluded even if the change ended the caller's credential.
             let recovery_key = unguarded(auth.0.secrets.conclude(plan)).await;
             Ok(recovery_key.map(|key| key.expose_secret().to_owned()))
         })

@@ -1,6 +1,6 @@
-//! Limits the wrong passwords of one credential across all endpoints that check one, so a stolen session cannot be used
-//! to guess the password. Each attempt reserves a slot before the password is checked, so concurrent attempts cannot
-//! exceed the limit.
+//! Limits the wrong passwords of one credential across all endpoints that check a password, so that a stolen
+//! session cannot be used to guess it. Each attempt reserves a slot before the password is checked, so concurrent
+//! attempts cannot exceed the limit.
 
 use crate::throttle::RetryAfter;
 use gatehouse_domain::{Clock, KeyedWindows, WindowKey};
@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub(crate) const MAX_WRONG: u32 = 30;
 /// The length of the window.
 pub(crate) const WINDOW_MS: u32 = 600_000;
-/// The maximum number of tracked credentials. Only authenticated ones are tracked, so this is far
-/// more than needed.
+/// The maximum number of tracked credentials. Only authenticated credentials are tracked, so the number is never
+/// reached in practice.
 const CAPACITY: usize = 10_000;
 
 /// Counts wrong passwords by the ID of the sending credential.
@@ -28,8 +28,8 @@ impl WrongPasswords {
         Self { clock, windows }
     }
 
-    /// Reserves a slot for one attempt. Call it before the password is checked. The attempt counts
-    /// as wrong unless the slot is released.
+    /// Reserves a slot for one attempt. Call it before the password is checked. The attempt counts as wrong unless
+    /// the slot is released.
     pub fn begin(&self, credential_id: &str) -> Result<Try<'_>, RetryAfter> {
         let mut windows = self.lock();
         let now = self.clock.monotonic_ms();

@@ -1,6 +1,6 @@
-//! The age file format, version 1, with X25519 and scrypt recipients.
-//! Source: <https://github.com/C2SP/C2SP/blob/main/age.md>. The decision against the crate of the same name is
-//! in `docs/decisions/0016-age.md`.
+//! The age file format, version 1, with X25519 and scrypt recipients. Source:
+//! <https://github.com/C2SP/C2SP/blob/main/age.md>. `docs/decisions/0016-age.md` explains why the crate `age` is
+//! not used.
 
 mod header;
 mod keys;
@@ -36,17 +36,17 @@ pub enum AgeError {
     /// The header is not of version 1, or is damaged.
     #[error("the encryption header is damaged or of an unknown version")]
     Header,
-    /// No stanza of the header is for this identity.
+    /// No stanza of the header can be opened with this identity.
     #[error("the file is not encrypted to this identity or passphrase")]
     WrongKey,
-    /// The file asks for more work than [`keys::MAX_LOG_N`] allows.
+    /// The file requires more work than [`keys::MAX_LOG_N`] allows.
     #[error("the passphrase's work factor of the file is too high")]
     TooMuchWork,
     #[error(transparent)]
     Io(#[from] io::Error),
 }
 
-/// Whether the file begins like an age file.
+/// Returns whether the data begins like an age file.
 pub fn is_encrypted(start: &[u8]) -> bool {
     start.starts_with(header::VERSION.as_bytes())
 }
@@ -56,8 +56,8 @@ pub(crate) fn check_header(mut from: impl BufRead) -> Result<(), AgeError> {
     header::read(&mut from).map(drop)
 }
 
-/// Writes the header of a file with this key, which must be new. The returned writer encrypts; [`Encryptor::finish`]
-/// must be called.
+/// Writes the header of a file with this key, which must be new. The returned writer encrypts.
+/// [`Encryptor::finish`] must be called.
 pub fn encrypt<W: Write>(
     mut to: W,
     recipient: &Recipient,
@@ -85,7 +85,7 @@ fn payload_key(file_key: &FileKey, nonce: &[u8; NONCE_BYTES]) -> Result<Key, Age
     derive(file_key.as_slice(), nonce, b"payload")
 }
 
-/// HKDF-SHA-256.
+/// Derives a key with HKDF-SHA-256.
 fn derive(secret: &[u8], salt: &[u8], info: &[u8]) -> Result<Key, AgeError> {
     let mut key = Zeroizing::new([0; 32]);
     Hkdf::<Sha256>::new(Some(salt), secret)

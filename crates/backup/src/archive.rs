@@ -25,11 +25,11 @@ pub struct Manifest {
     pub format: u32,
     /// When the backup was started.
     pub created_at: Timestamp,
-    /// The version of Gatehouse that made it.
+    /// The version of Gatehouse that created the backup.
     pub version: String,
     /// The version of the database's schema.
     pub schema: i64,
-    /// The database that it was made from: `sqlite` or `postgres`.
+    /// The engine of the database that the backup was created from: `sqlite` or `postgres`.
     pub engine: String,
     pub tables: Vec<TableEntry>,
     /// Names of the files.
@@ -74,7 +74,7 @@ pub(crate) enum Mark {
 }
 
 impl Manifest {
-    /// The number of rows of all tables.
+    /// Returns the number of rows of all tables.
     pub fn rows(&self) -> u64 {
         let rows = self.tables.iter().map(|table| table.rows);
         rows.filter_map(|rows| u64::try_from(rows).ok()).sum()

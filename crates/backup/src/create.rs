@@ -1,4 +1,4 @@
-//! Makes a backup.
+//! Creates a backup.
 
 mod sink;
 
@@ -20,23 +20,23 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
 
-/// How often the files are read again because they changed while the snapshot began.
+/// Maximum number of attempts to read the files, which are read again if they change while the snapshot begins.
 const FILE_TRIES: usize = 5;
 
 /// The input of a backup.
 #[derive(Clone, Debug)]
 pub struct Source {
     pub location: Location,
-    /// Files with their names in the backup. Files that do not exist are left out.
+    /// Files with their names in the backup. Files that do not exist are omitted.
     pub files: Vec<(String, PathBuf)>,
-    /// Directories with their names in the backup. Their TOML files are backed up, without subdirectories.
+    /// Directories with their names in the backup. Only their TOML files are backed up, without subdirectories.
     pub directories: Vec<(String, PathBuf)>,
     /// The version of Gatehouse, for the manifest.
     pub version: String,
     pub now: Timestamp,
 }
 
-/// A backup that was made.
+/// A completed backup.
 #[derive(Debug)]
 pub struct Created {
     pub manifest: Manifest,
@@ -44,11 +44,13 @@ pub struct Created {
     pub bytes: u64,
     /// SHA-256 of the file, in hexadecimal.
     pub sha256: String,
-    /// The key of the file, if it is encrypted. It decrypts the file without the key of its recipient.
+    /// The key of the file, if the file is encrypted. With this key, the file can be decrypted without a
+    /// recipient's key.
     pub key: Option<FileKey>,
 }
 
-/// Writes a backup, encrypted if there is a recipient. `progress` gets the number of rows written and the total.
+/// Writes a backup. The backup is encrypted if there is a recipient. `progress` gets the number of rows written and
+/// the total.
 ///
 /// Blocks the thread: SQLite, the files and `to` are read and written synchronously.
 pub async fn create<W: Write>(
@@ -99,8 +101,8 @@ pub async fn create<W: Write>(
 
 type Files = Vec<(String, Zeroizing<Vec<u8>>)>;
 
-/// Reads the files and begins the snapshot. Repeats this if a file changed in between, so that the keys in the
-/// files belong to the vault in the database.
+/// Reads the files and begins the snapshot. Repeats both if a file changed in between. The keys in the files then
+/// belong to the vault in the database.
 async fn read_together(source: &Source) -> Result<(Snapshot, Files), BackupError> {
     let mut files = read_files(source)?;
     for _ in 0..FILE_TRIES {
@@ -133,8 +135,8 @@ fn read_files(source: &Source) -> Result<Files, BackupError> {
     Ok(files)
 }
 
-/// The TOML files of a directory in the order of their names, with their names in the backup. None if there is no
-/// such directory.
+/// Returns the TOML files of a directory with their names in the backup, ordered by name. Returns none if the
+/// directory does not exist.
 fn list_toml(name: &str, directory: &Path) -> Result<Vec<(String, PathBuf)>, BackupError> {
     let listed = match std::fs::read_dir(directory) {
         Ok(listed) => listed,

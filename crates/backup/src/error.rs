@@ -1,10 +1,10 @@
-//! Why a backup could not be made or read.
+//! Errors of backups.
 
 use crate::age::AgeError;
 use gatehouse_store::{ImportError, OpenError, StoreError};
 use std::io;
 
-/// Why a backup could not be made, read or restored.
+/// Why a backup could not be created, read or restored.
 #[derive(Debug, thiserror::Error)]
 pub enum BackupError {
     #[error("the database cannot be read")]
@@ -21,7 +21,7 @@ pub enum BackupError {
     NeedsKey,
     #[error("this file is not a backup of Gatehouse")]
     NotABackup,
-    /// A newer version of Gatehouse made it.
+    /// A newer version of Gatehouse created the backup.
     #[error("the backup has format {found}; this version of Gatehouse reads format {known}")]
     Format { found: u32, known: u32 },
     /// The file ends before its last line.
@@ -32,7 +32,8 @@ pub enum BackupError {
 }
 
 impl BackupError {
-    /// An error of the decompression or decryption in the middle of the archive is damage.
+    /// Converts an error of reading. An error of the decompression or decryption in the middle of the archive means
+    /// damage.
     pub(crate) fn of_reading(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::UnexpectedEof => Self::Incomplete,

@@ -14,19 +14,20 @@ const PIECE_BYTES: usize = 64 << 10;
 /// The result of a file check. Neither result means that the file can be decrypted or restored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileCheck {
-    /// Every byte is as it was written.
+    /// Every byte of the file is unchanged since its creation.
     Unchanged,
-    /// The file begins as an age file does. Its content was not compared, for lack of a checksum.
+    /// The header of the file is valid. The content was not compared, because there is no checksum.
     Header,
 }
 
-/// Checks the header of an encrypted backup and, with the SHA-256 checksum of its creation in hexadecimal, every byte.
+/// Checks the header of an encrypted backup. If the SHA-256 checksum of its creation is given, in hexadecimal, also
+/// checks every byte.
 ///
 /// This function blocks.
 ///
 /// # Errors
-/// [`BackupError::Age`] and [`BackupError::Damaged`] if the file is not what was written; [`BackupError::Io`] if it
-/// cannot be read.
+/// [`BackupError::Age`] and [`BackupError::Damaged`] if the file is damaged; [`BackupError::Io`] if it cannot be
+/// read.
 pub fn check_file(path: &Path, sha256: Option<&str>) -> Result<FileCheck, BackupError> {
     let mut file = File::open(path)?;
     age::check_header(BufReader::new(&file)).map_err(|error| match error {

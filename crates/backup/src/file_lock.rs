@@ -1,5 +1,5 @@
-//! Locks of files, within a limited time. On NFS, even an attempt that does not wait for the lock needs an answer of
-//! the server's lock service. If a firewall drops the request or the service does not run, the kernel may repeat it
+//! File locks with a timeout. On NFS, even an attempt that does not wait for the lock needs an answer of the
+//! server's lock service. If a firewall drops the request or the service does not run, the kernel may retry
 //! forever.
 
 use std::fs::{File, TryLockError};
@@ -16,21 +16,22 @@ const MAX_WAITING: usize = 8;
 
 static WAITING: AtomicUsize = AtomicUsize::new(0);
 
-/// Tries to lock a file, like [`File::try_lock`]. Fails with [`io::ErrorKind::TimedOut`] if the file system does not
-/// answer within five seconds. If it answers later, the file is locked then. Blocks the thread.
+/// Tries to lock a file, like [`File::try_lock`]. Fails with [`io::ErrorKind::TimedOut`] if the file system does
+/// not answer within five seconds. The file may then still be locked later, when the file system answers. Blocks
+/// the thread.
 pub(crate) fn try_lock(file: &File) -> Result<(), TryLockError> {
-    // The lock belongs to both.
+    // The lock belongs to both handles.
     let copy = file.try_clone().map_err(TryLockError::Error)?;
     within(PATIENCE, &WAITING, move || copy.try_lock())
 }
 
-/// The place of a thread that waits for an answer.
+/// Counts a thread that waits for an answer, until it is dropped.
 struct Waiting(&'static AtomicUsize);
 
 impl Waiting {
     fn take(waiting: &'static AtomicUsize) -> Option<Self> {
         let taken = Self(waiting);
-        // Dropped, and so decremented, if there are too many.
+        // If there are too many threads, `taken` is dropped, which decrements the counter again.
         (waiting.fetch_add(1, Ordering::Relaxed) < MAX_WAITING).then_some(taken)
     }
 }
@@ -41,8 +42,8 @@ impl Drop for Waiting {
     }
 }
 
-/// Attempts a lock in a thread of its own, which remains if there is no answer. A thread for blocking work would keep
-/// the process from ending.
+/// Attempts a lock in a separate thread, which stays if there is no answer. A thread of the runtime's pool for
+/// blocking work would prevent the process from ending.
 fn within(
     patience: Duration,
     waiting: &'static AtomicUsize,
@@ -56,7 +57,7 @@ fn within(
     let spawned = thread.spawn(move || {
         let result = attempt();
         drop(place);
-        // Fails only if the caller no longer waits. The result is not needed then.
+        // Fails only if the caller no longer waits for the result.
         drop(answer.send(result));
     });
     spawned.map_err(TryLockError::Error)?;
@@ -81,7 +82,7 @@ mod tests {
         matches!(result, Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::TimedOut)
     }
 
-    /// An attempt that ends when the sender is dropped.
+    /// Returns an attempt that ends when the sender is dropped.
     fn hanging() -> (SyncSender<()>, impl FnOnce() -> Result<(), TryLockError>) {
         let (end, ended): (SyncSender<()>, Receiver<()>) = sync_channel(1);
         let attempt = move || {

@@ -1,4 +1,4 @@
-//! Backups in a directory: their names, and which of them are deleted. These functions block.
+//! Backups in a directory: their names, and the deletion of old ones. The functions block.
 
 mod new_file;
 
@@ -10,25 +10,26 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 const PREFIX: &str = "gatehouse-";
-/// For a file without encryption.
+/// The suffix of a file without encryption.
 const PLAIN: &str = ".backup";
 const ENCRYPTED: &str = ".backup.age";
-/// Names of files that are not complete.
+/// The prefix of the names of incomplete files.
 const PARTIAL_PREFIX: &str = ".gatehouse-";
 const PARTIAL: &str = ".part";
 /// The maximum number of backups in one second.
 const MAX_NUMBER: u32 = 1000;
-/// A partial file that has no lock and was not changed for this long was left by a process that was killed. Processes
-/// of earlier versions, and of other machines on some network file systems, write without a visible lock.
+/// How long a partial file without a lock must be unchanged before it counts as abandoned by a killed process.
+/// Processes of earlier versions write without a lock. On some network file systems, the locks of other machines
+/// are not visible.
 const QUIET: Duration = Duration::from_mins(1);
-/// Like [`QUIET`], for files that cannot be locked: those on file systems without locks, and those of other users.
+/// Like [`QUIET`], for files that cannot be locked: files on file systems without locks, and files of other users.
 const QUIET_WITHOUT_LOCKS: Duration = Duration::from_hours(24);
 
 /// A backup in a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     pub path: PathBuf,
-    /// From the name of the file, to the second.
+    /// The time in the name of the file, to the second.
     pub created_at: Timestamp,
     pub bytes: u64,
     pub is_encrypted: bool,
@@ -46,12 +47,13 @@ pub fn file_name(created_at: Timestamp, is_encrypted: bool) -> String {
     format!("{PREFIX}{compact}Z{end}")
 }
 
-/// Whether a name from [`file_name`] belongs to an encrypted backup.
+/// Returns whether a name from [`file_name`] belongs to an encrypted backup.
 pub fn is_encrypted(name: &str) -> bool {
     name.ends_with(ENCRYPTED)
 }
 
-/// The name of the n-th backup of one second, beginning with 2, such as `gatehouse-20260131T120000Z-2.backup`.
+/// Returns the name of the n-th backup of one second, such as `gatehouse-20260131T120000Z-2.backup`. Numbers begin
+/// with 2.
 fn numbered(path: &Path, number: u32) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let (moment, end) = name.split_at(name.find(PLAIN).unwrap_or(name.len()));
@@ -71,7 +73,8 @@ fn time_of(name: &str) -> Option<(Timestamp, u32)> {
     Some((moment.parse().ok()?, number))
 }
 
-/// Lists the backups in a directory, newest first. Other files are not listed. A missing directory has none.
+/// Lists the backups in a directory, newest first. Ignores other files. Returns an empty list for a missing
+/// directory.
 pub fn list(directory: &Path) -> io::Result<Vec<Entry>> {
     let entries = match directory.read_dir() {
         Ok(entries) => entries,
@@ -98,14 +101,14 @@ pub fn list(directory: &Path) -> io::Result<Vec<Entry>> {
     Ok(found.into_iter().map(|(_, entry)| entry).collect())
 }
 
-/// Deletes the oldest backups in a directory, except the newest `keep` and the one that was just made. Returns the
-/// deleted ones.
+/// Deletes the oldest backups in a directory. Keeps the newest `keep` backups and the new backup `made`. Returns
+/// the deleted ones.
 pub fn prune(directory: &Path, keep: usize, made: &Path) -> io::Result<Vec<Entry>> {
     let old = list(directory)?.into_iter().skip(keep);
     let old: Vec<Entry> = old.filter(|entry| entry.path != made).collect();
     for entry in &old {
         match fs::remove_file(&entry.path) {
-            // Another node deleted it.
+            // Another node has already deleted the file.
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }

@@ -1,9 +1,9 @@
 //! Backups: one file with all tables and some files of the data directory, optionally encrypted.
 //!
-//! A backup is a gzip stream, in an age file if it is encrypted ([`age`]). [`archive`] describes the lines in
-//! it. [`create`] reads a snapshot of the database, so the server can continue to write. [`open`] and
-//! [`Archive::restore`] write it into an empty database. [`folder`] names the files in a directory and deletes
-//! old ones.
+//! A backup is a gzip stream, which is inside an age file if the backup is encrypted ([`age`]). [`archive`]
+//! describes the lines in the stream. [`create`] reads a snapshot of the database, so the server can continue to
+//! write. [`open`] and [`Archive::restore`] write a backup into an empty database. [`folder`] names the files in a
+//! directory and deletes old ones.
 
 pub mod age;
 mod archive;

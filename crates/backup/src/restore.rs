@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 use std::io::{BufRead, BufReader, Read};
 use zeroize::Zeroizing;
 
-/// Rows are inserted in groups of this size, in bytes of their lines, or of [`GROUP_ROWS`] rows.
+/// The size at which a group of rows is inserted, in bytes of their lines. A group has at most [`GROUP_ROWS`] rows.
 const GROUP_BYTES: usize = 8 << 20;
 const GROUP_ROWS: usize = 1_000;
 /// The first bytes of gzip (RFC 1952, section 2.3.1).
@@ -34,10 +34,10 @@ pub struct RestoredFile {
     pub data: Zeroizing<Vec<u8>>,
 }
 
-/// A complete backup in a transaction that is not committed yet.
+/// A complete backup, written in a transaction that is not committed yet.
 #[derive(Debug)]
 pub struct Restored {
-    /// Commit with [`Import::finish`].
+    /// The transaction. Commit it with [`Import::finish`].
     pub import: Import,
     pub files: Vec<RestoredFile>,
 }
@@ -65,7 +65,7 @@ pub fn open<'r>(
     })
 }
 
-/// Checks the version before the other fields, which another version may have changed.
+/// Parses the manifest. Checks the version before the other fields, which another version may have changed.
 fn parse_manifest(line: &[u8]) -> Result<Manifest, BackupError> {
     #[derive(serde::Deserialize)]
     struct Version {
@@ -128,7 +128,7 @@ impl Archive<'_> {
             done += self.read_table(import, &table, report).await?;
         }
         let files = self.read_files()?;
-        // Reading past the last line verifies the checksum of gzip and the last chunk of the encryption.
+        // Reads past the last line, which verifies the checksum of gzip and the last chunk of the encryption.
         let mut rest = [0];
         if self
             .lines
@@ -141,7 +141,7 @@ impl Archive<'_> {
         Ok(files)
     }
 
-    /// Reads the rows of a table, and writes them with `import`, if any. Returns their number.
+    /// Reads the rows of a table. If there is an `import`, writes the rows with it. Returns the number of rows.
     async fn read_table(
         &mut self,
         mut import: Option<&mut Import>,

@@ -53,7 +53,7 @@ fn source(database: &TestDatabase, files: &[(&str, &Path)]) -> Source {
     }
 }
 
-/// The content of a backup; `None` if gzip cannot read it.
+/// Returns the content of a backup; `None` if gzip cannot read it.
 fn unpacked(file: &[u8]) -> Option<Vec<u8>> {
     let mut content = Vec::new();
     let mut reader = flate2::read::MultiGzDecoder::new(file);
@@ -184,7 +184,7 @@ async fn a_damaged_or_cut_backup_leaves_the_database_empty() {
         assert!(cut.is_err(), "cut at {place}");
         let mut changed = file.clone();
         changed[place] ^= 0x40;
-        // Some bits of the gzip header and of the padding between blocks do not change what is unpacked.
+        // Some bits of the gzip header and of the padding between blocks do not affect the unpacked content.
         if unpacked(&changed).is_none_or(|content| content != whole) {
             let changed = restore(&changed, None, &to).await;
             assert!(changed.is_err(), "changed at {place}");

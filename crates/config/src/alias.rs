@@ -1,6 +1,6 @@
-//! Alternative spellings of keys. A provider's table may use the vendor's name, and a renamed key
-//! keeps its old name. Only the canonical spelling (the ID, the new name) is stored and shown; this
-//! module converts the other.
+//! Alternative spellings of keys. A provider's table may have the vendor's name, and a renamed key may have its old
+//! name. Only the canonical spelling (the ID, the new name) is stored and shown. This module converts the
+//! alternative spelling to it.
 
 use crate::key::{KeySpec, Named};
 use crate::section::voice::providers::SECTIONS;
@@ -9,7 +9,7 @@ use std::borrow::Cow;
 /// Renamed keys: the old name and the current one.
 pub(crate) const RENAMED: [(&str, &str); 1] = [("webhooks.workers", "webhooks.agent_workers")];
 
-/// The current name of a renamed key.
+/// Returns the current name of a renamed key.
 pub(crate) fn renamed(key: &str) -> Option<&'static str> {
     RENAMED
         .iter()
@@ -24,12 +24,12 @@ fn old_name(key: &str) -> Option<&'static str> {
         .map(|(old, _)| *old)
 }
 
-/// The warning for an old name.
+/// Returns the warning for an old name.
 pub(crate) fn renamed_warning(place: &str, old: &str, new: &str) -> String {
     format!("{place}: `{old}` is the old name of `{new}`; use the new one")
 }
 
-/// The canonical spelling of a key or section. Returns a key with only one spelling unchanged.
+/// Returns the canonical spelling of a key or section. Returns a key with only one spelling unchanged.
 pub fn canonical_key(key: &str) -> Cow<'_, str> {
     if let Some(new) = renamed(key) {
         return Cow::Borrowed(new);
@@ -37,7 +37,7 @@ pub fn canonical_key(key: &str) -> Cow<'_, str> {
     respelled(key, by_id).map_or(Cow::Borrowed(key), Cow::Owned)
 }
 
-/// The other spelling of a key or section, if it has two.
+/// Returns the alternative spelling of a key or section, if it has one.
 pub(crate) fn other_spelling(key: &str) -> Option<String> {
     let name = renamed(key).or_else(|| old_name(key));
     name.map(str::to_owned)
@@ -45,7 +45,7 @@ pub(crate) fn other_spelling(key: &str) -> Option<String> {
         .or_else(|| respelled(key, by_alias))
 }
 
-/// The key's path with a vendor's name replaced by the ID.
+/// Returns the key's path with a vendor's name replaced by the ID.
 pub(crate) fn canonical_path(path: &[String]) -> Cow<'_, [String]> {
     if let Some(new) = renamed(&path.join(".")) {
         return Cow::Owned(new.split('.').map(str::to_owned).collect());
@@ -66,7 +66,7 @@ pub(crate) fn canonical_path(path: &[String]) -> Cow<'_, [String]> {
     Cow::Owned(path)
 }
 
-/// The second variable that sets this key, if any.
+/// Returns the second variable that sets this key, if any.
 pub(crate) fn other_variable(spec: &KeySpec) -> Option<String> {
     if let Some(old) = old_name(spec.key) {
         return Some(crate::key::variable(old));
@@ -75,7 +75,7 @@ pub(crate) fn other_variable(spec: &KeySpec) -> Option<String> {
     Some(crate::key::variable(&key))
 }
 
-/// The sections with a second name, as (parent section, ID, vendor's name).
+/// Returns the sections with a second name, as (parent section, ID, vendor's name).
 pub(crate) fn tables() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     SECTIONS.into_iter().flat_map(|(section, providers)| {
         providers

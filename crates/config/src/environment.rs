@@ -46,7 +46,7 @@ const FOREIGN: [&str; 12] = [
     "WATCHDOG_PID",
 ];
 
-/// The variables passed on to child processes.
+/// The variables that are passed on to child processes.
 pub(crate) const FOR_CHILDREN: [&str; 4] = ["PATH", "HOME", "LANG", "TZ"];
 
 /// `SERVICE_*` variables that are not settings, or are second names of settings.
@@ -64,8 +64,8 @@ pub(crate) const NAMES: [&str; 11] = [
     "SERVICE_VAULT_AUTO_UNSEAL_KEY",
 ];
 
-/// The environment at one moment. Contains only the variables that Gatehouse uses; an empty value
-/// counts as unset. The values are wiped on drop.
+/// A copy of the environment. Contains only the variables that Gatehouse uses. An empty value counts as unset. The
+/// values are wiped on drop.
 pub struct Environment(BTreeMap<String, OsString>);
 
 impl Drop for Environment {
@@ -97,20 +97,20 @@ impl Environment {
         Self(variables)
     }
 
-    /// The variables whose value is a secret: a key of the vault or of a service, a database URL
-    /// other than `sqlite:` (it may contain a password), or a secret setting.
+    /// Returns the variables whose value is a secret: a key of the vault or of a service, a database URL other than
+    /// `sqlite:` (which may contain a password), or a secret setting.
     pub fn secrets(&self) -> impl Iterator<Item = (&str, &OsStr)> {
         let all = self.0.iter();
         let pairs = all.map(|(name, value)| (name.as_str(), value.as_os_str()));
         pairs.filter(|(name, value)| is_secret(name, value))
     }
 
-    /// Whether the secret variables of this process were moved to its standard input.
+    /// Returns whether the secret variables of this process were moved to its standard input.
     pub fn secrets_are_on_stdin(&self) -> bool {
         self.0.contains_key(ON_STDIN)
     }
 
-    /// The name and value that [`Environment::secrets_are_on_stdin`] looks for.
+    /// Returns the name and the value that [`Environment::secrets_are_on_stdin`] expects.
     pub const fn on_stdin() -> (&'static str, &'static str) {
         (ON_STDIN, "1")
     }
@@ -124,7 +124,7 @@ impl Environment {
         self.0.append(&mut Self::from_pairs(pairs).0);
     }
 
-    /// The names that begin with `SERVICE_`.
+    /// Returns the names that begin with `SERVICE_`.
     pub(crate) fn own_names(&self) -> impl Iterator<Item = &str> {
         self.0
             .keys()
@@ -132,7 +132,7 @@ impl Environment {
             .filter(|name| name.starts_with("SERVICE_"))
     }
 
-    /// A variable's text; blank counts as unset.
+    /// Returns a variable's text. A blank value counts as unset.
     pub(crate) fn text(&self, name: &str) -> Result<Option<&str>, ConfigError> {
         let Some(value) = self.0.get(name) else {
             return Ok(None);
@@ -143,12 +143,12 @@ impl Environment {
         Ok(Some(text).filter(|text| !text.trim().is_empty()))
     }
 
-    /// A secret, trimmed.
+    /// Returns a secret without surrounding white space.
     pub(crate) fn secret(&self, name: &str) -> Result<Option<SecretString>, ConfigError> {
         Ok(self.text(name)?.map(|text| SecretString::from(text.trim())))
     }
 
-    /// A boolean; unset is `false`.
+    /// Returns a boolean. Returns `false` if the variable is unset.
     pub(crate) fn flag(&self, name: &str) -> Result<bool, ConfigError> {
         let Some(text) = self.text(name)? else {
             return Ok(false);
@@ -156,12 +156,12 @@ impl Environment {
         flag(text.trim()).map_err(|reason| ConfigError::invalid(name, name, &reason))
     }
 
-    /// A path, which need not be Unicode.
+    /// Returns a path, which need not be Unicode.
     pub(crate) fn path(&self, name: &str) -> Option<PathBuf> {
         self.0.get(name).map(PathBuf::from)
     }
 
-    /// The variables passed on to child processes.
+    /// Returns the variables that are passed on to child processes.
     pub(crate) fn for_children(&self) -> Vec<(String, OsString)> {
         let given = |name: &str| Some((name.to_owned(), self.0.get(name)?.clone()));
         FOR_CHILDREN.into_iter().filter_map(given).collect()
@@ -189,18 +189,18 @@ fn is_secret(name: &str, value: &OsStr) -> bool {
 }
 
 impl fmt::Debug for Environment {
-    /// Names only: values may be secrets.
+    /// Prints only names, because values may be secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.0.keys()).finish()
     }
 }
 
-/// The setting that a variable sets, by any of its names.
+/// Returns the setting that a variable sets. The variable may have any of its names.
 fn setting_of_variable(name: &str) -> Option<&'static KeySpec> {
     spec_of_variable(&proper_name(name))
 }
 
-/// The setting's own variable, for a second or an old name.
+/// Returns the main variable of the setting for a second or an old name.
 pub(crate) fn proper_name(name: &str) -> Cow<'_, str> {
     ALIASES
         .iter()

@@ -50,7 +50,7 @@ impl ConfigError {
         }
     }
 
-    /// A setting that is present in both of its spellings.
+    /// Creates the error for a setting that is present in both of its spellings.
     pub(crate) fn twice(place: &str, key: &str, other: &str) -> Self {
         let (first, second) = (key.min(other), key.max(other));
         Self {

@@ -25,7 +25,7 @@ pub(crate) type FileValues = BTreeMap<String, Located>;
 /// Parses a file's text. Reports the first mistake if there are several.
 pub(crate) fn read(name: &str, text: &str) -> Result<FileValues, ConfigError> {
     let document = DeTable::parse(text).map_err(|error| {
-        // Only the message: the error's full text quotes the line, which may contain a secret.
+        // Uses only the message: the full text of the error quotes the line, which may contain a secret.
         let line = error.span().map(|span| line_at(text, span.start));
         ConfigError::new(
             name,
@@ -54,7 +54,7 @@ fn line_at(text: &str, offset: usize) -> usize {
         + 1
 }
 
-/// What a path refers to in the table of settings.
+/// The meaning of a path in the table of settings.
 enum PathTarget {
     Setting(&'static KeySpec),
     Section,

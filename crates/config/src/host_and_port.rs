@@ -1,9 +1,9 @@
-//! Parses the address of a service that is not on the web.
+//! Parses the address of a service without an HTTP URL.
 
 use url::Url;
 
-/// Parses `scheme://host:port` of a scheme that is not one of the web. The host is normalized as in an HTTP URL,
-/// because the URL parser recognizes IP addresses and changes the case only for the schemes of the web.
+/// Parses `scheme://host:port` of a scheme that is not a web scheme. Normalizes the host as in an HTTP URL, because
+/// the URL parser recognizes IP addresses and changes the case only for web schemes.
 pub(crate) fn host_and_port(text: &str) -> Option<(String, u16)> {
     let url = Url::parse(text).ok()?;
     let is_bare = matches!(url.path(), "" | "/")

@@ -31,8 +31,8 @@ pub(crate) fn check_line(text: &str) -> Result<String, InvalidValue> {
     }
 }
 
-/// Secrets are sent in headers: a line break, such as the one at the end of a file, would break the
-/// request.
+/// Accepts one line of text. Secrets are sent in headers, where a line break, such as the one at the end of a file,
+/// would break the request.
 pub(crate) fn check_secret(text: &str) -> Result<String, InvalidValue> {
     let text = text.trim();
     if text.is_empty() || text.chars().any(char::is_control) {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 /// The placeholder in a key pattern for a name that the operator chooses.
 pub(crate) const ID: &str = "<id>";
-/// Replaces each secret when settings are shown.
+/// The text that is shown instead of a secret.
 pub const MASK: &str = "••••";
 /// The ID of a voice provider and the vendor's name, which is an alias of it.
 pub type Named = (&'static str, &'static str);
@@ -15,7 +15,7 @@ pub type Named = (&'static str, &'static str);
 /// One setting.
 #[derive(Clone, Copy, Debug)]
 pub struct KeySpec {
-    /// Dotted key; `<id>` represents a name of `[A-Za-z0-9_.-]{1,64}`.
+    /// The dotted key. `<id>` stands for a name of `[A-Za-z0-9_.-]{1,64}`.
     pub key: &'static str,
     pub kind: Kind,
     /// The value when the setting is unset.
@@ -32,7 +32,7 @@ pub struct KeySpec {
 }
 
 impl KeySpec {
-    /// Whether the value is never shown.
+    /// Returns whether the value is never shown.
     pub fn is_secret(&self) -> bool {
         match self.kind {
             Kind::Variables | Kind::Headers => true,
@@ -43,17 +43,17 @@ impl KeySpec {
         }
     }
 
-    /// Whether changing it requires `operator.admin`.
+    /// Returns whether a change of the setting requires `operator.admin`.
     pub fn needs_admin(&self) -> bool {
         self.guard != Guard::Write
     }
 
-    /// Whether changing it requires a recent confirmation.
+    /// Returns whether a change of the setting requires a recent confirmation.
     pub fn needs_step_up(&self) -> bool {
         self.guard == Guard::StepUp
     }
 
-    /// The key with `<id>` replaced, as the sample shows it.
+    /// Returns the key for the sample, with `<id>` replaced.
     pub(crate) fn sample_key(&self) -> String {
         // An MCP server is a program or a URL, never both.
         let id = match self.key.split_once(ID) {
@@ -64,12 +64,12 @@ impl KeySpec {
         self.key.replace(ID, id)
     }
 
-    /// Whether a change takes effect only after a restart.
+    /// Returns whether a change takes effect only after a restart.
     pub fn restart_required(&self) -> bool {
         !matches!(self.change, Change::Live)
     }
 
-    /// The default as JSON; `null` if there is none.
+    /// Returns the default as JSON; `null` if there is none.
     pub fn default_json(&self) -> Value {
         match self.default {
             Initial::Unset => Value::Null,
@@ -80,7 +80,7 @@ impl KeySpec {
         }
     }
 
-    /// The example as JSON; `null` if there is none.
+    /// Returns the example as JSON; `null` if there is none.
     pub fn example_json(&self) -> Value {
         let document = toml::from_str::<Value>(&format!("example = {}", self.example));
         document.map_or(Value::Null, |mut document| {
@@ -88,8 +88,8 @@ impl KeySpec {
         })
     }
 
-    /// The ID in a key of this pattern. Empty for a pattern without an ID; `None` if the key does
-    /// not match.
+    /// Returns the ID in a key of this pattern. Returns an empty text for a pattern without an ID, and `None` if
+    /// the key does not match.
     pub(crate) fn id_in<'k>(&self, key: &'k str) -> Option<&'k str> {
         match self.key.split_once(ID) {
             None => (self.key == key).then_some(""),
@@ -100,13 +100,13 @@ impl KeySpec {
         }
     }
 
-    /// The variable that sets it. Dots and hyphens in an ID become underscores.
+    /// Returns the variable that sets the key. Dots and hyphens in an ID become underscores.
     pub(crate) fn env_name(&self, id: &str) -> String {
         let id = id.replace(['.', '-'], "_");
         variable(self.key).replace(&ID.to_ascii_uppercase(), &id.to_ascii_uppercase())
     }
 
-    /// The key that a variable sets, with the ID in lower case.
+    /// Returns the key that a variable sets, with the ID in lower case.
     pub(crate) fn key_of_env(&self, name: &str) -> Option<String> {
         let pattern = self.env_name(ID);
         match pattern.split_once(ID.to_ascii_uppercase().as_str()) {
@@ -122,18 +122,18 @@ impl KeySpec {
     }
 }
 
-/// The variable for a key without an ID, or for a pattern.
+/// Returns the variable for a key without an ID, or for a pattern.
 pub(crate) fn variable(key: &str) -> String {
     let name = key.replace('.', "__").replace('-', "_");
     format!("SERVICE_{}", name.to_ascii_uppercase())
 }
 
-/// The first part of a key.
+/// Returns the first part of a key.
 pub(crate) fn section_of(key: &str) -> &str {
     key.split('.').next().unwrap_or(key)
 }
 
-/// Whether the ID matches `[A-Za-z0-9_.-]{1,64}`.
+/// Returns whether the ID matches `[A-Za-z0-9_.-]{1,64}`.
 pub(crate) fn is_valid_id(id: &str) -> bool {
     (1..=64).contains(&id.len())
         && id

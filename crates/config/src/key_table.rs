@@ -1,5 +1,5 @@
-//! The table of settings: every key and its derived properties. The sample, the schema and the scope rules are derived
-//! from it.
+//! The table of settings: every key and its properties. The sample, the schema and the scope rules are derived from
+//! the table.
 
 use crate::alias::{canonical_key, other_variable};
 use crate::key::{Guard, KeySpec, section_of};
@@ -7,8 +7,7 @@ use crate::section;
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-/// Sections in which unknown keys, such as those of a later version, require a confirmation to
-/// change.
+/// Sections whose unknown keys, such as those of a later version, require a confirmation to change.
 const GUARDED_SECTIONS: [&str; 9] = [
     "audit",
     "auth",
@@ -21,7 +20,7 @@ const GUARDED_SECTIONS: [&str; 9] = [
     "telemetry",
 ];
 
-/// Every setting, in the order of the sample.
+/// Returns every setting, in the order of the sample.
 pub fn describe() -> &'static [KeySpec] {
     static KEYS: LazyLock<Vec<KeySpec>> = LazyLock::new(|| section::KEYS.concat());
     &KEYS
@@ -33,7 +32,7 @@ pub fn find_key(key: &str) -> Option<&'static KeySpec> {
     describe().iter().find(|spec| spec.id_in(&key).is_some())
 }
 
-/// The variable that sets a key.
+/// Returns the variable that sets a key.
 pub fn env_name(key: &str) -> Option<String> {
     let key = canonical_key(key);
     describe()
@@ -41,7 +40,7 @@ pub fn env_name(key: &str) -> Option<String> {
         .find_map(|spec| spec.id_in(&key).map(|id| spec.env_name(id)))
 }
 
-/// The canonical name of a variable. Hyphens become underscores in variable names.
+/// Returns the canonical name of a variable. Hyphens become underscores in variable names.
 pub(crate) fn canonical_variable(name: &str) -> Cow<'_, str> {
     let found = describe()
         .iter()
@@ -49,7 +48,7 @@ pub(crate) fn canonical_variable(name: &str) -> Cow<'_, str> {
     found.map_or(Cow::Borrowed(name), |spec| Cow::Owned(spec.env_name("")))
 }
 
-/// Who may change a key. For an unknown key, the section decides.
+/// Returns who may change a key. For an unknown key, the section decides.
 fn guard_of(key: &str) -> Guard {
     match find_key(key) {
         Some(spec) => spec.guard,
@@ -58,17 +57,17 @@ fn guard_of(key: &str) -> Guard {
     }
 }
 
-/// Whether changing a key requires `operator.admin`.
+/// Returns whether changing a key requires `operator.admin`.
 pub fn key_needs_admin(key: &str) -> bool {
     guard_of(key) != Guard::Write
 }
 
-/// Whether changing a key requires a recent confirmation.
+/// Returns whether changing a key requires a recent confirmation.
 pub fn key_needs_step_up(key: &str) -> bool {
     guard_of(key) == Guard::StepUp
 }
 
-/// Whether a key's value is never shown.
+/// Returns whether a key's value is never shown.
 pub fn key_is_secret(key: &str) -> bool {
     find_key(key).is_some_and(KeySpec::is_secret)
 }
@@ -141,7 +140,7 @@ mod tests {
         assert!(!key_is_secret("models.providers.openai.kind"));
     }
 
-    /// Every setting that names a program, a file or an address, or that affects access, requires a
+    /// Checks that every setting that names a program, a file or an address, or that affects access, requires a
     /// confirmation.
     #[test]
     fn what_steers_the_server_needs_a_confirmation() {

@@ -1,4 +1,4 @@
-//! The sources of settings at start: flags, environment and file, each validated.
+//! The sources of settings at startup: flags, environment and file. Each source is validated.
 
 mod sources;
 
@@ -51,7 +51,7 @@ pub struct Layers {
     pub(crate) data_dir: PathBuf,
     pub(crate) config_path: PathBuf,
     pub(crate) command_line: BTreeMap<&'static str, Value>,
-    /// Keyed by the variable's canonical name, because the ID cannot be recovered from it reliably.
+    /// The variables by canonical name. The key is the name, because the ID cannot be derived reliably from it.
     pub(crate) environment: BTreeMap<String, Variable>,
     pub(crate) file: FileValues,
     process: Process,
@@ -59,7 +59,7 @@ pub struct Layers {
 }
 
 impl Layers {
-    /// Reads all sources. Any mistake is an error: the service does not start.
+    /// Reads all sources. Any mistake is an error, with which the service does not start.
     pub fn load(environment: &Environment, invocation: &Invocation) -> Result<Self, ConfigError> {
         let data_dir = data_dir(environment, invocation)?;
         let named = invocation
@@ -97,27 +97,27 @@ impl Layers {
         Ok(layers)
     }
 
-    /// Warnings for the operator, one line each.
+    /// Returns warnings for the operator, one line each.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
 
-    /// The data directory, as an absolute path.
+    /// Returns the data directory as an absolute path.
     pub fn data_dir(&self) -> &Path {
         &self.data_dir
     }
 
-    /// The settings file; it need not exist.
+    /// Returns the path of the settings file, which need not exist.
     pub fn config_path(&self) -> &Path {
         &self.config_path
     }
 
-    /// The options that only the environment can set.
+    /// Returns the options that only the environment can set.
     pub fn process(&self) -> &Process {
         &self.process
     }
 
-    /// The source that prevents run-time changes of a key.
+    /// Returns the source that prevents run-time changes of a key.
     pub fn fixed_by(&self, key: &str) -> Option<Origin> {
         if self.command_line.contains_key(&*canonical_key(key)) {
             return Some(Origin::CommandLine);
@@ -145,7 +145,7 @@ impl Layers {
 }
 
 impl fmt::Debug for Layers {
-    /// Omits values: they may be secrets.
+    /// Omits values, which may be secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Layers")
             .field("data_dir", &self.data_dir)

@@ -1,9 +1,9 @@
-//! Every setting: files, environment, precedence, schema. No other crate reads the environment.
+//! All settings: files, environment, precedence and schema. No other crate reads the environment.
 //!
-//! One table, [`describe`], gives each key its type, default and a one-line description. The sample file, the JSON
-//! schema, the rules about who may change what, and the parser are derived from it. Each section has one file below
-//! `section` with its keys and its typed struct. This crate uses neither HTTP nor SQL: run-time changes arrive as a map
-//! of dotted keys.
+//! One table, [`describe`], contains the type, the default and a one-line description of each key. The sample file,
+//! the JSON schema, the permissions for changes and the parser are derived from the table. Each section has one
+//! file below `section` with its keys and its typed struct. This crate uses neither HTTP nor SQL: run-time changes
+//! are passed to it as a map of dotted keys.
 
 mod alias;
 mod environment;

@@ -26,7 +26,7 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// The name in API answers.
+    /// Returns the name in API responses.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::CommandLine => "command_line",
@@ -109,7 +109,7 @@ impl<'a> Reader<'a> {
         number.ok_or_else(|| InvalidSetting::new(key, "expected a whole number"))
     }
 
-    /// Returns `None` when unset.
+    /// Returns a number; `None` if it is unset.
     pub(crate) fn number(&self, key: &str) -> Option<f64> {
         self.value(key).as_f64()
     }
@@ -153,12 +153,12 @@ impl<'a> Reader<'a> {
             .collect()
     }
 
-    /// Environment variables by name, as JSON; empty when unset.
+    /// Returns environment variables by name, as JSON; empty if unset.
     pub(crate) fn variables(&self, key: &str) -> impl Iterator<Item = (&'a String, &'a Value)> {
         self.value(key).as_object().into_iter().flatten()
     }
 
-    /// A list of secrets; empty when unset.
+    /// Returns a list of secrets; empty if unset.
     pub(crate) fn secrets(&self, key: &str) -> Vec<SecretString> {
         let items = self.value(key).as_array().into_iter().flatten();
         items
@@ -167,7 +167,7 @@ impl<'a> Reader<'a> {
             .collect()
     }
 
-    /// A path; a relative one is resolved against the data directory.
+    /// Returns a path. A relative path is resolved against the data directory.
     pub(crate) fn file(&self, key: &str) -> Option<PathBuf> {
         self.text(key).map(|text| self.data_dir.join(text))
     }

@@ -1,8 +1,8 @@
-//! The known name that is closest to an unknown one.
+//! Finds the known name that is closest to an unknown one.
 
 use strsim::damerau_levenshtein;
 
-/// The closest name.
+/// Returns the closest name.
 pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     known
         .into_iter()
@@ -10,12 +10,12 @@ pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) 
         .map(str::to_owned)
 }
 
-/// The closest name within two edits, likely a typing error.
+/// Returns the closest name within two edits, which suggests a typing error.
 pub(crate) fn close<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     nearest(name, known).filter(|known| damerau_levenshtein(name, known) <= 2)
 }
 
-/// The number of edits. A correct name in the wrong section counts as closer than a wrong name.
+/// Returns the number of edits. A correct name in the wrong section counts as closer than a wrong name.
 pub(crate) fn distance(name: &str, known: &str) -> usize {
     let tail = |text: &str| {
         text.rsplit(['.', '/'])

@@ -15,12 +15,12 @@ use url::Url;
 pub struct Process {
     /// `SERVICE_BEHIND_PROXY`: treat every connection as remote.
     pub behind_proxy: bool,
-    /// `SERVICE_TRUST_DOCKER_LOOPBACK`: the first three local-connection checks suffice.
+    /// `SERVICE_TRUST_DOCKER_LOOPBACK`: a connection is local if it passes the first three checks.
     pub trust_docker_loopback: bool,
     /// `SERVICE_VAULT_AUTO_UNSEAL_KEY_FILE`: the file with the recovery key. Takes precedence over
     /// `auto_unseal_key`.
     pub auto_unseal_key_file: Option<PathBuf>,
-    /// `SERVICE_VAULT_AUTO_UNSEAL_KEY`: the recovery key itself, until it is taken.
+    /// `SERVICE_VAULT_AUTO_UNSEAL_KEY`: the recovery key. Removed by the first call that returns it.
     auto_unseal_key: Mutex<Option<SecretString>>,
     /// `SERVICE_LOG`; also sets `log.level`.
     pub log_filter: Option<String>,
@@ -28,7 +28,7 @@ pub struct Process {
     pub api_key: Option<SecretString>,
     /// `SERVICE_URL`: the URL of that server.
     pub url: Option<Url>,
-    /// `SERVICE_PASSWORD_FILE`: read instead of asking for the password.
+    /// `SERVICE_PASSWORD_FILE`: a file with the password, read instead of asking for it.
     pub password_file: Option<PathBuf>,
     /// `OPENAI_API_KEY`
     pub openai_api_key: Option<SecretString>,
@@ -38,16 +38,16 @@ pub struct Process {
     pub child_variables: Vec<(String, OsString)>,
     /// Whether `NO_COLOR` is set.
     pub no_color: bool,
-    /// `NOTIFY_SOCKET`: the socket on which systemd receives the state of the service. `@` begins an abstract
-    /// name.
+    /// `NOTIFY_SOCKET`: the socket on which systemd receives the state of the service. `@` begins the name of an
+    /// abstract socket.
     pub notify_socket: Option<String>,
-    /// `WATCHDOG_USEC`: systemd ends the service if it receives no notification for this long.
+    /// `WATCHDOG_USEC`: systemd stops the service if it receives no notification for this long.
     pub watchdog: Option<Duration>,
 }
 
 impl Process {
-    /// Takes the recovery key of `SERVICE_VAULT_AUTO_UNSEAL_KEY`. Returns it only once, which
-    /// leaves no copy in memory.
+    /// Removes and returns the recovery key of `SERVICE_VAULT_AUTO_UNSEAL_KEY`. Only the first call returns it, so
+    /// no copy stays in memory.
     pub fn take_auto_unseal_key(&self) -> Option<SecretString> {
         let key = self.auto_unseal_key.lock();
         key.unwrap_or_else(PoisonError::into_inner).take()
@@ -78,7 +78,7 @@ impl Process {
     }
 }
 
-/// The time that systemd waits, if it waits for this process.
+/// Returns the watchdog interval of systemd, if it applies to this process.
 fn watchdog(usec: Option<&str>, pid: Option<&str>) -> Option<Duration> {
     let is_meant = pid.is_none_or(|pid| pid.parse() == Ok(std::process::id()));
     let usec: u64 = usec?.parse().ok()?;

@@ -37,11 +37,11 @@ pub struct SettingValue {
     pub secret: bool,
 }
 
-/// The values that the settings of [`Change::Restart`] had when the process started.
+/// The values at startup of the settings with [`Change::Restart`].
 pub struct StartValues(BTreeMap<String, Value>);
 
 impl StartValues {
-    /// Takes the settings that the process starts with.
+    /// Stores the settings that the process starts with.
     pub fn of(resolved: &Resolved) -> Self {
         let is_of_start =
             |key: &str| find_key(key).is_some_and(|spec| matches!(spec.change, Change::Restart));
@@ -54,7 +54,8 @@ impl StartValues {
         )
     }
 
-    /// The settings that now have another value, by key. It takes effect at the next start.
+    /// Returns the keys of the settings that now have a different value. The new values take effect at the next
+    /// start.
     pub fn changed(&self, now: &Resolved) -> Vec<String> {
         let now = Self::of(now).0;
         let keys: BTreeSet<&String> = self.0.keys().chain(now.keys()).collect();
@@ -66,15 +67,15 @@ impl StartValues {
 }
 
 impl fmt::Debug for StartValues {
-    /// Omits values: they may be secrets.
+    /// Omits values, which may be secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("StartValues").finish_non_exhaustive()
     }
 }
 
 impl Layers {
-    /// Merges the run-time changes (table `settings`, by dotted key) between environment and file.
-    /// Skips a change that is no longer valid with a warning: it must not prevent a start.
+    /// Merges the run-time changes (table `settings`, by dotted key) between environment and file. Skips a change
+    /// that is no longer valid, with a warning, because it must not prevent a start.
     pub fn resolve(&self, overrides: &BTreeMap<String, Value>) -> Result<Resolved, ConfigError> {
         let (mut accepted, mut warnings) = accept(overrides);
         loop {
@@ -95,8 +96,8 @@ impl Layers {
                     });
                 }
                 Err(bad) => {
-                    // The values are invalid in combination. Without the stored changes, the section is the one that
-                    // was validated at start.
+                    // The values are invalid in combination. Without the stored changes, the section has the values
+                    // that were validated at startup.
                     let before = accepted.len();
                     accepted.retain(|key, _| section_of(key) != section_of(&bad.key));
                     if accepted.len() == before {
@@ -108,7 +109,7 @@ impl Layers {
         }
     }
 
-    /// The settings from the command line, the environment and the file, without run-time changes.
+    /// Returns the settings from the command line, the environment and the file, without run-time changes.
     pub fn written(&self) -> Result<Resolved, ConfigError> {
         self.resolve(&BTreeMap::new())
     }
@@ -156,15 +157,15 @@ impl Layers {
         merged
     }
 
-    /// Every key: the fixed keys, plus the pattern keys for each ID that a source uses.
+    /// Returns every key: the fixed keys, and the pattern keys for each ID that a source uses.
     fn keys(&self, overrides: &BTreeMap<String, Value>) -> BTreeSet<String> {
         let fixed = describe().iter().filter(|spec| !spec.key.contains(ID));
         let mut keys: BTreeSet<String> = fixed.map(|spec| spec.key.to_owned()).collect();
         for key in self.file.keys().chain(overrides.keys()) {
             keys.extend(siblings(key));
         }
-        // A variable applies to every known ID that has its environment spelling. If none has, it defines a
-        // new ID.
+        // A variable applies to every known ID with its environment spelling. If there is none, it defines a new
+        // ID.
         let known: BTreeSet<String> = keys.iter().filter_map(|key| env_name(key)).collect();
         for name in self
             .environment
@@ -178,7 +179,7 @@ impl Layers {
     }
 }
 
-/// The keys with the same ID, and the key itself.
+/// Returns the keys with the same ID, including the key itself.
 fn siblings(key: &str) -> Vec<String> {
     let Some((spec, id)) = describe()
         .iter()

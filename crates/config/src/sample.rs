@@ -10,7 +10,7 @@ const HEAD: &str = "\
 ## one # to set it. An environment variable SERVICE_<SECTION>__<KEY> overrides this file.
 ";
 
-/// The sample file. Removing the first `#` of every line leaves a valid file.
+/// Returns the sample file. Removing the first `#` of every line gives a valid file.
 pub fn sample() -> String {
     let mut text = HEAD.to_owned();
     let mut section = String::new();
@@ -31,7 +31,7 @@ pub fn sample() -> String {
     text
 }
 
-/// JSON and TOML spell the existing defaults the same way.
+/// Returns the default in TOML. All existing defaults have the same spelling in JSON and TOML.
 fn in_toml(spec: &KeySpec) -> String {
     match spec.default_json() {
         serde_json::Value::Null => spec.example.to_owned(),

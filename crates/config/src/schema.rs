@@ -6,7 +6,7 @@ use crate::key_table::{describe, find_key};
 use crate::section::model_table;
 use serde_json::{Map, Value, json};
 
-/// The schema of `gatehouse.toml` (JSON Schema, draft 2020-12).
+/// Returns the schema of `gatehouse.toml` (JSON Schema, draft 2020-12).
 pub fn json_schema() -> Value {
     let mut properties = Map::new();
     for spec in describe() {
@@ -49,7 +49,7 @@ fn object(properties: Map<String, Value>) -> Map<String, Value> {
     schema
 }
 
-/// Inserts a setting at its path and creates missing tables.
+/// Inserts a setting at its path. Creates missing tables.
 fn insert(into: &mut Map<String, Value>, path: &[&str], spec: &KeySpec) {
     match path {
         [] => {}

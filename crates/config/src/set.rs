@@ -60,7 +60,7 @@ impl From<SetError> for Problem {
     }
 }
 
-/// Whether the key or section is known.
+/// Checks that the key or section is known.
 pub fn check_key(key: &str) -> Result<(), SetError> {
     let section = format!("{}.", canonical_key(key));
     if find_key(key).is_some() || describe().iter().any(|spec| spec.key.starts_with(&section)) {
@@ -71,7 +71,7 @@ pub fn check_key(key: &str) -> Result<(), SetError> {
 }
 
 fn unknown(key: &str) -> SetError {
-    // A caller's key may be as long as a message, so the error contains only the start of the key.
+    // The key of a caller may be as long as a message, so the error contains only its start.
     let key: String = key.chars().take(128).collect();
     SetError::UnknownKey {
         suggestion: suggest::key(&key),

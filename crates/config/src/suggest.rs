@@ -1,4 +1,4 @@
-//! Suggests the known name that an unknown one was probably meant to be.
+//! Suggests the known name that is closest to an unknown name.
 
 use crate::alias;
 use crate::key::ID;
@@ -6,7 +6,7 @@ use crate::key_table::describe;
 use crate::nearest::{distance, nearest};
 use std::collections::BTreeSet;
 
-/// The closest setting.
+/// Returns the closest setting.
 pub(crate) fn key(name: &str) -> Option<String> {
     let keys: Vec<String> = describe()
         .iter()
@@ -18,7 +18,7 @@ pub(crate) fn key(name: &str) -> Option<String> {
     nearest(name, keys.iter().map(String::as_str)).filter(|key| is_likely(name, key))
 }
 
-/// The closest section.
+/// Returns the closest section.
 pub(crate) fn section(name: &str) -> Option<String> {
     let aliases: Vec<String> = alias::tables()
         .map(|(section, _, alias)| format!("{section}.{alias}"))
@@ -36,7 +36,7 @@ pub(crate) fn section(name: &str) -> Option<String> {
     nearest(name, sections).filter(|section| is_likely(name, section))
 }
 
-/// Whether at most half of the name would have to change.
+/// Returns whether at most half of the name differs.
 fn is_likely(name: &str, known: &str) -> bool {
     distance(name, known) <= name.chars().count().div_ceil(2).max(3)
 }

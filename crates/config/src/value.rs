@@ -1,5 +1,5 @@
-//! Validates one value against its kind and normalizes its spelling. Error reasons name what was
-//! expected and never quote the value, which may be a secret.
+//! Validates one value against its kind and normalizes its spelling. The reason of an error names the expected
+//! format and never quotes the value, which may be a secret.
 
 mod text;
 
@@ -75,8 +75,8 @@ fn list(text: &str) -> Result<Value, InvalidValue> {
     }
 }
 
-/// Validates environment variables by name. A value is a text without NUL (no process accepts one),
-/// or the name of a variable in the vault.
+/// Validates environment variables by name. A value is a text without NUL, which no process accepts, or the name of
+/// a variable in the vault.
 fn variables(value: &Value) -> Result<Value, InvalidValue> {
     let Some(given) = value.as_object() else {
         return Err(InvalidValue::new("expected a table of variables"));
@@ -169,7 +169,7 @@ fn whole(number: Option<i64>, min: i64, max: i64) -> Result<Value, InvalidValue>
     }
 }
 
-/// A number within the bounds. Rejects infinities and NaN.
+/// Validates a number within the bounds. Rejects infinities and NaN.
 fn number(number: Option<f64>, min: i32, max: i32) -> Result<Value, InvalidValue> {
     let (min, max) = (f64::from(min) / 1000.0, f64::from(max) / 1000.0);
     match number {

@@ -27,7 +27,8 @@ fn a_flag_is_no_number_or_text_in_toml_and_json() {
     }
 }
 
-/// `docs/generated/config.schema.json` shows a change of the bounds themselves.
+/// Checks the bounds in a few cases. A change of the bounds themselves shows in
+/// `docs/generated/config.schema.json`.
 #[test]
 fn whole_numbers_have_bounds() {
     let mut checked = 0;

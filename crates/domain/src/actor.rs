@@ -10,7 +10,7 @@ pub struct Actor {
     pub name: String,
     /// `None` when the action did not come over the network.
     pub client_ip: Option<IpAddr>,
-    /// The key that per-client limits count by.
+    /// The key of per-client limits.
     pub client: ClientKey,
 }
 
@@ -29,7 +29,7 @@ impl Actor {
         Self::inside("system")
     }
 
-    /// A user at this machine's command line while the server is stopped.
+    /// Returns the actor for a user at this machine's command line while the server is stopped.
     pub fn cli() -> Self {
         Self::inside("cli")
     }

@@ -6,13 +6,13 @@ use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
 use std::str::FromStr;
 
-/// Converts an IPv4-mapped IPv6 address to its IPv4 address, so each address has one form.
+/// Converts an IPv4-mapped IPv6 address to its IPv4 address, so that each address has one form.
 pub fn canonical_ip(ip: IpAddr) -> IpAddr {
     ip.to_canonical()
 }
 
-/// The key that per-client limits count by: an IPv4 address, or the /64 of an IPv6 address, because one
-/// household or attacker usually controls a whole /64. `::1` keeps its full address.
+/// The key of per-client limits: an IPv4 address, or the /64 of an IPv6 address. One household or attacker usually
+/// controls a whole /64. `::1` keeps its full address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ClientKey(IpAddr);
 
@@ -28,13 +28,13 @@ impl ClientKey {
         }
     }
 
-    /// Whether the client is on the same machine.
+    /// Returns whether the client is on the same machine.
     pub const fn is_loopback(self) -> bool {
         self.0.is_loopback()
     }
 
-    /// Returns the surrounding network that one owner commonly controls: a /48 for IPv6, a /24 for IPv4.
-    /// Used to find the heaviest user of a resource, not for limits.
+    /// Returns the surrounding network that one owner usually controls: a /48 for IPv6, a /24 for IPv4. Used to
+    /// find the heaviest user of a resource, not for limits.
     pub fn network(self) -> String {
         match self.0 {
             IpAddr::V4(v4) => {
@@ -58,7 +58,7 @@ impl fmt::Display for ClientKey {
     }
 }
 
-/// A network such as `10.0.0.0/8`. A bare address is a network with one member.
+/// A network such as `10.0.0.0/8`. A single address is a network with one member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Cidr(ipnet::IpNet);
 
@@ -68,12 +68,12 @@ pub struct Cidr(ipnet::IpNet);
 pub struct InvalidCidr(pub String);
 
 impl Cidr {
-    /// Whether the network contains the address. IPv4-mapped addresses count as IPv4.
+    /// Returns whether the network contains the address. IPv4-mapped addresses count as IPv4.
     pub fn contains(self, ip: IpAddr) -> bool {
         self.0.contains(&canonical_ip(ip))
     }
 
-    /// Whether the network contains every address of `other`.
+    /// Returns whether the network contains every address of `other`.
     pub fn covers(self, other: Self) -> bool {
         self.0.contains(&other.0)
     }

@@ -1,10 +1,10 @@
-//! The wait before a request is sent again.
+//! The delay before a retry of a request.
 
 use crate::Random;
 use std::time::Duration;
 
-/// Returns the wait before retry number `retry`, counted from 0: `base` doubled for each retry, plus up to half as
-/// much jitter.
+/// Returns the delay before retry number `retry`, counted from 0. The delay is `base`, doubled for each retry, plus
+/// jitter of up to half of it.
 pub fn backoff(base: Duration, retry: u32, random: &dyn Random) -> Duration {
     let wait = base.saturating_mul(2_u32.saturating_pow(retry));
     let half = u32::try_from(wait.as_millis() / 2).unwrap_or(u32::MAX - 1);

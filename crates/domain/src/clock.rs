@@ -1,4 +1,4 @@
-//! Time as an injected value, so tests can move it instead of sleeping.
+//! Time as an injected value, so that tests can advance it instead of sleeping.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -28,7 +28,7 @@ impl Timestamp {
         )
     }
 
-    /// The duration from this moment to `later`; zero when `later` is earlier.
+    /// Returns the duration from this moment to `later`; zero when `later` is earlier.
     pub fn until(self, later: Self) -> Duration {
         Duration::from_millis(u64::try_from(later.0.saturating_sub(self.0)).unwrap_or(0))
     }
@@ -78,10 +78,10 @@ impl JsonSchema for Timestamp {
 /// The source of time. Two implementations ship: the system clock, and a manual clock for tests and
 /// replays.
 pub trait Clock: Send + Sync + fmt::Debug {
-    /// The wall-clock time.
+    /// Returns the wall-clock time.
     fn now(&self) -> Timestamp;
 
-    /// Milliseconds that never decrease, for windows and timeouts. The origin is arbitrary.
+    /// Returns milliseconds that never decrease, for windows and timeouts. The origin is arbitrary.
     fn monotonic_ms(&self) -> u64;
 }
 
@@ -122,7 +122,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that only changes when a test moves it.
+/// A clock that changes only when a test advances it.
 #[derive(Debug)]
 pub struct ManualClock {
     millis: AtomicI64,

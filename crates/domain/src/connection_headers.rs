@@ -1,7 +1,7 @@
-//! Headers that a connection needs for itself.
+//! Headers that concern the connection and not the message.
 
-/// Whether an HTTP client sets this header, or it is about the connection (RFC 9110, section 7.6.1) and not the
-/// message. `name` is in lower case.
+/// Returns whether an HTTP client sets this header itself, or the header concerns the connection and not the
+/// message (RFC 9110, section 7.6.1). `name` must be in lower case.
 pub fn is_connection_header(name: &str) -> bool {
     const NAMES: [&str; 9] = [
         "connection",

@@ -1,4 +1,4 @@
-//! The status of a webhook delivery, under the names that the database, the API and the metrics use.
+//! The status of a webhook delivery, with the names in the database, the API and the metrics.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,7 +20,7 @@ macro_rules! statuses {
             /// Every status, in the order of the specification's table.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
 
-            /// The name in the API and in the database.
+            /// Returns the name in the API and in the database.
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $name,)+ }
             }
@@ -48,7 +48,7 @@ statuses! {
 }
 
 impl DeliveryStatus {
-    /// Whether work on the delivery remains.
+    /// Returns whether work on the delivery remains.
     pub const fn is_open(self) -> bool {
         matches!(self, Self::Received | Self::Queued | Self::Processing)
     }

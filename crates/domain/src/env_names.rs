@@ -1,16 +1,15 @@
 //! Names of environment variables that control which code a program runs, which files it loads, or where it
-//! connects. `operator.write` is enough to change a value in the vault, so such a value must never reach a
-//! program under one of these names: that would turn `operator.write` into code execution.
+//! connects. `operator.write` is enough to change a value in the vault. Such a value must never reach a program
+//! under one of these names: this would turn `operator.write` into code execution.
 //!
-//! The list covers dynamic loaders, shells, language runtimes, package managers, version control, TLS
-//! libraries and proxies. The comparison ignores case, because some consumers (npm, curl's proxies, every
-//! program on Windows) do.
+//! The list covers dynamic loaders, shells, language runtimes, package managers, version control, TLS libraries and
+//! proxies. The comparison ignores case, because some consumers (npm, curl's proxies, every program on Windows) do.
 
 mod names;
 
 use names::{BEGINNINGS, CREDENTIALS, ENDS, GO, NAMES};
 
-/// Whether a variable with this name controls which code a program runs, which files it loads, or where it
+/// Returns whether a variable with this name controls which code a program runs, which files it loads, or where it
 /// connects. Ignores ASCII case.
 pub fn steers_a_program(name: &str) -> bool {
     let name = name.to_ascii_uppercase();

@@ -1,5 +1,5 @@
-//! The closed list of error codes. The HTTP status, RPC number and WebSocket close code derive from it, and
-//! so does the table in `docs/generated/error-codes.md`.
+//! The closed list of error codes. The HTTP status, the RPC number, the WebSocket close code and the table in
+//! `docs/generated/error-codes.md` derive from it.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,7 @@ macro_rules! error_codes {
             /// Every code, in the order of the documented table.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
 
-            /// The name in responses.
+            /// Returns the name in responses.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)+ }
             }
@@ -24,12 +24,12 @@ macro_rules! error_codes {
                 match self { $(Self::$variant => $http,)+ }
             }
 
-            /// The JSON-RPC error number.
+            /// Returns the JSON-RPC error number.
             pub const fn rpc_code(self) -> i32 {
                 match self { $(Self::$variant => $rpc,)+ }
             }
 
-            /// The one-line description for the documentation.
+            /// Returns the one-line description for the documentation.
             pub const fn meaning(self) -> &'static str {
                 match self { $(Self::$variant => concat!($($doc),+),)+ }
             }
@@ -87,7 +87,7 @@ error_codes! {
 }
 
 impl ErrorCode {
-    /// The WebSocket close code for a connection that ends with this error.
+    /// Returns the WebSocket close code for a connection that ends with this error.
     pub const fn close_code(self) -> u16 {
         match self {
             Self::NotAuthenticated | Self::SetupRequired | Self::InvalidCredentials => 4401,

@@ -1,6 +1,6 @@
-//! A condition that must hold whenever a task acts outside the database. A process that was suspended may continue
-//! after another one has taken over its work; it must then not send what it was about to send. The fence belongs to the
-//! task, so that functions in between need no parameter for it.
+//! A condition that must be true whenever a task acts outside the database. If a process was suspended, another
+//! process may have taken over its work. When the suspended process continues, it must not send anything for that
+//! work. The fence belongs to the task, so that functions in between need no parameter for it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ tokio::task_local! {
 /// Work that runs with a fence.
 pub type Fenced<F> = TaskLocalFuture<Fence, F>;
 
-/// Decides whether a task may still act. Cheap to clone. The default permits everything.
+/// Decides whether a task may still act. The default permits everything.
 #[derive(Clone, Default)]
 pub struct Fence(Option<Arc<Condition>>);
 
@@ -30,7 +30,7 @@ impl fmt::Debug for Fence {
 }
 
 impl Fence {
-    /// Creates a fence that permits actions while `holds` returns true. It must not block.
+    /// Creates a fence that permits actions while `holds` returns true. `holds` must not block.
     pub fn new(holds: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(Condition {
             holds: Box::new(holds),
@@ -43,7 +43,7 @@ impl Fence {
         CURRENT.try_with(Clone::clone).unwrap_or_default()
     }
 
-    /// Whether the task may act now.
+    /// Returns whether the task may act now.
     pub fn holds(&self) -> bool {
         let Some(condition) = &self.0 else {
             return true;
@@ -55,18 +55,18 @@ impl Fence {
         holds
     }
 
-    /// Whether an action was refused, so that a failure of the task says nothing about its work.
+    /// Returns whether an action was refused. A failure of the task then says nothing about its work.
     pub fn has_refused(&self) -> bool {
         let condition = self.0.as_ref();
         condition.is_some_and(|condition| condition.has_refused.load(Ordering::Relaxed))
     }
 
-    /// Whether there is a condition.
+    /// Returns whether there is a condition.
     pub const fn is_set(&self) -> bool {
         self.0.is_some()
     }
 
-    /// Runs `work` with this fence. Tasks that `work` spawns have none unless they get it the same way.
+    /// Runs `work` with this fence. Tasks that `work` spawns have no fence unless they are also run with one.
     pub fn over<F: Future>(self, work: F) -> Fenced<F> {
         CURRENT.scope(self, work)
     }

@@ -1,4 +1,4 @@
-//! Typed IDs with a prefix, so a session ID cannot be mistaken for a key ID in code or in a log. The text
+//! Typed IDs with a prefix, so that a session ID cannot be mistaken for a key ID in code or in a log. The text
 //! after the prefix is a `UUIDv7`, so IDs sort by creation time.
 
 use crate::{Clock, Random};
@@ -11,7 +11,7 @@ fn new_uuid(clock: &dyn Clock, random: &dyn Random) -> uuid::Uuid {
     uuid::Builder::from_unix_timestamp_millis(millis, &random.bytes()).into_uuid()
 }
 
-/// Avoids the formatting machinery, because every request generates an ID.
+/// Builds the text without the formatting machinery, because every request generates an ID.
 fn named(prefix: &str, id: uuid::Uuid) -> String {
     let mut digits = [0; uuid::fmt::Simple::LENGTH];
     let digits = id.simple().encode_lower(&mut digits);
@@ -34,12 +34,12 @@ macro_rules! ids {
                 Self(named($prefix, new_uuid(clock, random)))
             }
 
-            /// Wraps text from a caller without validation. A lookup does not find an invalid ID.
+            /// Wraps text from a caller without validation. A lookup with an invalid ID finds nothing.
             pub fn from_text(text: impl Into<String>) -> Self {
                 Self(text.into())
             }
 
-            /// The ID including its prefix.
+            /// Returns the ID including its prefix.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -84,7 +84,7 @@ ids! {
     DeviceId = "dev_";
     /// A browser that gets notifications through a push service.
     PushSubscriptionId = "push_";
-    /// A person who is paired with a channel, or asks to be.
+    /// A person who is paired with a channel, or who has asked to be paired.
     PairingId = "pair_";
     /// One request, in logs and in `x-request-id`.
     RequestId = "req_";

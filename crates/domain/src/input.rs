@@ -5,8 +5,9 @@ use crate::{ErrorCode, Problem};
 use serde::de::{Deserialize, DeserializeOwned, Deserializer};
 use serde_json::Value;
 
-/// Deserializes bytes. Invalid JSON is `PARSE_ERROR`; anything but the expected object is `INVALID_PARAMS`.
-/// Checks the syntax of the whole text first, so a syntax error further on is not reported against a field.
+/// Deserializes bytes. Invalid JSON is `PARSE_ERROR`; any value other than the expected object is `INVALID_PARAMS`.
+/// Checks the syntax of the whole text first, so that a syntax error after a field is not reported as an error of
+/// that field.
 pub fn from_slice<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     let text = std::str::from_utf8(bytes).map_err(|_| parse_error())?;
     serde_json::from_str::<serde::de::IgnoredAny>(text).map_err(|_| parse_error())?;
@@ -18,14 +19,15 @@ pub fn from_slice<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
         .map_err(|error| problem_of(&error.path().to_string(), error.inner()))
 }
 
-/// For `deserialize_with`: distinguishes `null`, which clears a field, from an absent field, which is the `default`.
+/// Distinguishes `null`, which clears a field, from an absent field, which is the `default`. For
+/// `deserialize_with`.
 pub fn nullable<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<Option<T>>, D::Error> {
     Option::deserialize(deserializer).map(Some)
 }
 
-/// For `deserialize_with`: `null` counts as absent, as in every optional field.
+/// Treats `null` as absent, as in every optional field. For `deserialize_with`.
 pub fn or_default<'de, T: Deserialize<'de> + Default, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<T, D::Error> {
@@ -53,7 +55,8 @@ fn not_an_object() -> Problem {
         .with("reason", "expected a JSON object")
 }
 
-/// serde reports unknown, missing and duplicate fields only as text, with the name in backticks.
+/// Converts an error of serde to a problem. Serde reports unknown, missing and duplicate fields only as text, with
+/// the name in backticks.
 fn problem_of(path: &str, error: &serde_json::Error) -> Problem {
     if !error.is_data() {
         return parse_error();

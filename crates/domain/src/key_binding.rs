@@ -1,5 +1,5 @@
-//! The rule for stored keys: a key belongs to the kind of service and the origin (scheme, host and port) it
-//! was entered for, and is never sent anywhere else.
+//! The rule for stored keys. A key belongs to the kind of service and the origin (scheme, host and port) that it
+//! was entered for, and is never sent to another service.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,23 +7,23 @@ use url::Url;
 
 /// The kind and origin of a service that receives a key.
 ///
-/// The text form is the kind, a space and the origin, such as `openai https://api.openai.com:443`.
+/// The text form consists of the kind, a space and the origin, such as `openai https://api.openai.com:443`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyBinding {
-    /// `None` for keys stored before kinds existed.
+    /// The kind; `None` for keys stored before kinds existed.
     kind: Option<String>,
     origin: String,
 }
 
 impl KeyBinding {
-    /// The service of this kind at this URL. The path is ignored.
+    /// Returns the service of this kind at this URL. Ignores the path.
     pub fn of_url(kind: &str, url: &Url) -> Self {
         let host = url.host_str().unwrap_or_default();
         let port = url.port_or_known_default().unwrap_or_default();
         Self::of_host(kind, url.scheme(), host, port)
     }
 
-    /// The service of this kind at this host, for protocols whose address is not a URL.
+    /// Returns the service of this kind at this host, for protocols whose services have no URL.
     pub fn of_host(kind: &str, scheme: &str, host: &str, port: u16) -> Self {
         Self {
             kind: Some(kind.to_owned()),
@@ -31,7 +31,7 @@ impl KeyBinding {
         }
     }
 
-    /// The service at this URL with any kind, for keys stored before kinds existed.
+    /// Returns the service at this URL with any kind, for keys stored before kinds existed.
     pub fn of_any_kind(url: &Url) -> Self {
         Self {
             kind: None,
@@ -39,13 +39,14 @@ impl KeyBinding {
         }
     }
 
-    /// Whether a key entered for this binding may be sent to `service`. Nothing else decides this.
+    /// Returns whether a key that was entered for this binding may be sent to `service`. No other function decides
+    /// this.
     pub fn admits(&self, service: &Self) -> bool {
         let kind_fits = self.kind.is_none() || self.kind == service.kind;
         kind_fits && self.origin == service.origin
     }
 
-    /// Scheme, host and port, for display.
+    /// Returns scheme, host and port, for display.
     pub fn origin(&self) -> &str {
         &self.origin
     }

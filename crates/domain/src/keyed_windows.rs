@@ -39,8 +39,8 @@ impl<K: Eq + Hash> KeyedWindows<K> {
         }
     }
 
-    /// Call this before any other method, with the same time, which must never decrease. Drops expired windows at most
-    /// once per window length, which bounds the work per event.
+    /// Drops expired windows at most once per window length, which limits the work per event. Call it before any
+    /// other method, with the same time, which must never decrease.
     pub fn tick(&mut self, now_ms: u64) {
         if now_ms.saturating_sub(self.swept_at_ms) >= u64::from(self.window_ms) {
             self.sweep(now_ms);
@@ -50,8 +50,8 @@ impl<K: Eq + Hash> KeyedWindows<K> {
     /// Drops every expired window and releases unused memory.
     pub fn sweep(&mut self, now_ms: u64) {
         let window_ms = self.window_ms;
-        // Every event was recorded less than one window after the last sweep (see `tick`), so after two
-        // windows all have expired. This check keeps 32-bit ages from wrapping.
+        // Every event was recorded less than one window after the last sweep (see `tick`), so after two windows all
+        // have expired. Without this check, 32-bit ages could wrap around.
         let all_passed = now_ms.saturating_sub(self.swept_at_ms) >= 2 * u64::from(window_ms);
         for windows in [&mut self.own, &mut self.shared] {
             windows.retain(|_, window| !all_passed && !window.is_idle(window_ms, now_ms));
@@ -71,12 +71,12 @@ impl<K: Eq + Hash> KeyedWindows<K> {
         }
     }
 
-    /// Whether recording at `place` takes another slot.
+    /// Returns whether recording at `place` takes another slot.
     pub fn is_new(&self, place: &WindowKey<K>) -> bool {
         matches!(place, WindowKey::Own(key) if !self.own.contains_key(key))
     }
 
-    /// Milliseconds until `limit` allows one more event; `None` means now.
+    /// Returns the milliseconds until `limit` allows one more event; `None` if there is no wait.
     pub fn wait(&self, place: &WindowKey<K>, limit: u32, now_ms: u64) -> Option<u64> {
         let window = match place {
             WindowKey::Own(key) => self.own.get(key),
@@ -94,7 +94,7 @@ impl<K: Eq + Hash> KeyedWindows<K> {
         window.record(self.window_ms, now_ms);
     }
 
-    /// Removes an event counted at `at_ms`. Does nothing if its window has been dropped since.
+    /// Removes an event that was counted at `at_ms`. Does nothing if its window has been dropped in the meantime.
     pub fn take_back(&mut self, place: &WindowKey<K>, at_ms: u64) {
         let window = match place {
             WindowKey::Own(key) => self.own.get_mut(key),
@@ -113,7 +113,7 @@ impl<K: Eq + Hash> KeyedWindows<K> {
         !is_full(self)
     }
 
-    /// The number of keys with their own window.
+    /// Returns the number of keys with their own window.
     pub fn len(&self) -> usize {
         self.own.len()
     }
@@ -122,7 +122,7 @@ impl<K: Eq + Hash> KeyedWindows<K> {
         self.own.is_empty()
     }
 
-    /// Estimates the heap memory in bytes, assuming the hash table stores 7 entries per 8 slots.
+    /// Estimates the heap memory in bytes. Assumes that the hash table stores 7 entries per 8 slots.
     pub fn heap_bytes(&self) -> usize {
         // An allocation costs about 16 bytes of overhead.
         let windows: usize = self

@@ -1,5 +1,5 @@
-//! The error that callers see, in the HTTP body and in the RPC error. Each crate has its own error enum and
-//! decides here which part of it a caller may see.
+//! The error that callers see, in the HTTP body and in the RPC error. Each crate has its own error enum, and
+//! decides in the conversion which part of an error a caller may see.
 
 use crate::ErrorCode;
 use serde_json::{Map, Value};
@@ -31,7 +31,7 @@ impl Problem {
         self
     }
 
-    /// A field of the input is missing, unknown or invalid.
+    /// Creates the problem for a field of the input that is missing, unknown or invalid.
     pub fn invalid_params(field: &str, reason: impl Into<String>) -> Self {
         let reason = reason.into();
         Self::new(
@@ -42,7 +42,7 @@ impl Problem {
         .with("reason", reason)
     }
 
-    /// The resource does not exist. `what` is a noun such as "session".
+    /// Creates the problem for a missing resource. `what` is a noun such as "session".
     pub fn not_found(what: &str) -> Self {
         Self::new(ErrorCode::NotFound, format!("The {what} does not exist."))
     }
@@ -57,7 +57,8 @@ impl Problem {
         .with("retry_after_seconds", seconds)
     }
 
-    /// A body, a message, a file or a field exceeds its limit. `what` is a noun such as "body".
+    /// Creates the problem for a body, a message, a file or a field that exceeds its limit. `what` is a noun such
+    /// as "body".
     pub fn too_large(what: &str, max_bytes: impl TryInto<u64>) -> Self {
         let max_bytes = max_bytes.try_into().unwrap_or(u64::MAX);
         let limit = limit_text(max_bytes);
@@ -68,7 +69,7 @@ impl Problem {
         .with("max_bytes", max_bytes)
     }
 
-    /// The vault is sealed, and the request needs its contents.
+    /// Creates the problem for a sealed vault whose contents the request needs.
     pub fn vault_sealed() -> Self {
         Self::new(
             ErrorCode::VaultSealed,
@@ -77,7 +78,8 @@ impl Problem {
         .with("status", "sealed")
     }
 
-    /// An internal error. The log has the cause, under the request ID that the HTTP layer adds.
+    /// Creates the problem for an internal error. The log has the cause, under the request ID that the HTTP layer
+    /// adds.
     pub fn internal() -> Self {
         Self::new(
             ErrorCode::Internal,

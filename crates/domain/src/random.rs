@@ -35,7 +35,7 @@ impl dyn Random + '_ {
 pub struct SystemRandom;
 
 impl Random for SystemRandom {
-    /// Aborts the process when the system returns no random bytes, because predictable keys are worse.
+    /// Aborts the process if the system returns no random bytes, because predictable keys are worse.
     #[expect(
         clippy::disallowed_methods,
         reason = "the one place that asks the system"
@@ -52,7 +52,7 @@ impl Random for SystemRandom {
 pub struct SeededRandom(AtomicU64);
 
 impl SeededRandom {
-    /// The same seed produces the same bytes.
+    /// Creates a generator. The same seed produces the same bytes.
     pub const fn new(seed: u64) -> Self {
         Self(AtomicU64::new(seed))
     }

@@ -1,4 +1,4 @@
-//! What an identity may do. `operator.admin` includes every scope; no other scope includes another.
+//! The permissions of an identity. `operator.admin` includes every scope; no other scope includes another one.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -36,7 +36,7 @@ impl Scope {
         Self::Pairing,
     ];
 
-    /// The name in the API.
+    /// Returns the name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Read => "operator.read",
@@ -73,17 +73,17 @@ impl FromStr for Scope {
 pub struct ScopeSet(u8);
 
 impl ScopeSet {
-    /// Every scope, as held by sessions and loopback identities.
+    /// Returns every scope, for sessions and loopback identities.
     pub fn all() -> Self {
         Scope::ALL.into_iter().collect()
     }
 
-    /// Whether these scopes permit an action that requires `required`.
+    /// Returns whether these scopes permit an action that requires `required`.
     pub const fn allows(self, required: Scope) -> bool {
         self.0 & (required.bit() | Scope::Admin.bit()) != 0
     }
 
-    /// Whether an identity with these scopes may grant all of `wanted`.
+    /// Returns whether an identity with these scopes may grant all of `wanted`.
     pub fn may_grant(self, wanted: Self) -> bool {
         wanted.iter().all(|scope| self.allows(scope))
     }
@@ -92,14 +92,14 @@ impl ScopeSet {
         self.0 == 0
     }
 
-    /// The scopes in the set, in the specification's order.
+    /// Returns the scopes in the set, in the specification's order.
     pub fn iter(self) -> impl Iterator<Item = Scope> {
         Scope::ALL
             .into_iter()
             .filter(move |scope| self.0 & scope.bit() != 0)
     }
 
-    /// The text form for the database: names separated by spaces.
+    /// Returns the text form for the database: names separated by spaces.
     pub fn to_text(self) -> String {
         self.iter().map(Scope::name).collect::<Vec<_>>().join(" ")
     }

@@ -1,9 +1,9 @@
-//! An exact sliding window: the times of the counted events and nothing older.
+//! An exact sliding window. It contains only the times of the counted events in the window.
 
 use std::collections::VecDeque;
 
-/// The event times, oldest first, as the low 32 bits of a millisecond clock. 4 bytes per event keep a flood
-/// of clients small. Ages are correct as long as no window is idle for 49 days; `KeyedWindows::sweep` drops
+/// The event times, oldest first, as the low 32 bits of a millisecond clock. With 4 bytes per event, the windows of
+/// very many clients stay small. Ages are correct if no window is idle for 49 days; `KeyedWindows::sweep` drops
 /// idle windows long before that.
 #[derive(Clone, Debug, Default)]
 pub struct SlidingWindow {
@@ -11,10 +11,11 @@ pub struct SlidingWindow {
 }
 
 impl SlidingWindow {
-    /// Milliseconds until one more event keeps every `window_ms` at or below `limit`; `None` means now.
+    /// Returns how many milliseconds to wait until one more event keeps every `window_ms` at or below `limit`;
+    /// `None` if there is no wait.
     pub fn wait(&self, limit: u32, window_ms: u32, now_ms: u64) -> Option<u64> {
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-        // The event that must leave the window before another may enter.
+        // The event that must leave the window before another event may be counted.
         let blocking = self.moments.get(self.moments.len().checked_sub(limit)?)?;
         let left = window_ms.checked_sub(age(*blocking, now_ms))?;
         (left > 0).then_some(u64::from(left))
@@ -40,14 +41,14 @@ impl SlidingWindow {
         }
     }
 
-    /// Whether every event has expired.
+    /// Returns whether every event has expired.
     pub fn is_idle(&self, window_ms: u32, now_ms: u64) -> bool {
         self.moments
             .back()
             .is_none_or(|moment| age(*moment, now_ms) >= window_ms)
     }
 
-    /// The heap memory in bytes.
+    /// Returns the heap memory in bytes.
     pub fn heap_bytes(&self) -> usize {
         self.moments.capacity() * size_of::<u32>()
     }

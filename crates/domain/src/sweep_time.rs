@@ -1,4 +1,4 @@
-//! The time that retention sweeps use. A clock that jumps ahead must not make everything expire at once.
+//! The time that retention sweeps use. If a clock jumps ahead, the rows must not all expire at once.
 
 use crate::{Clock, Timestamp};
 
@@ -7,10 +7,10 @@ const TOLERANCE_MS: i64 = 3_600_000;
 /// How long the clock must stay ahead or behind before it is trusted: one day.
 const BELIEVED_AFTER_MS: u64 = 86_400_000;
 
-/// The time for retention sweeps. It advances with monotonic time from a mark that survives restarts, and
-/// follows the wall clock while the two differ by at most an hour. A larger jump ahead is trusted only
-/// after a day of uptime; until then sweeps remove less than the wall clock would allow. The same applies
-/// after the process was down for more than an hour.
+/// The time for retention sweeps. It advances with monotonic time from a mark that survives restarts. It follows
+/// the wall clock while the two differ by at most an hour. A larger jump ahead is trusted only after a day of
+/// uptime. Until then, sweeps remove less than the wall clock would allow. The same applies after the process was
+/// down for more than an hour.
 #[derive(Clone, Debug)]
 pub struct SweepTime {
     mark: i64,
@@ -29,7 +29,7 @@ impl SweepTime {
         }
     }
 
-    /// The current time for sweeps, never later than the wall clock.
+    /// Returns the current time for sweeps, never later than the wall clock.
     pub fn now(&mut self, clock: &dyn Clock) -> Timestamp {
         let (wall, monotonic) = (clock.now().as_millis(), clock.monotonic_ms());
         let elapsed = monotonic.saturating_sub(self.at_monotonic_ms);
@@ -49,12 +49,12 @@ impl SweepTime {
         Timestamp::from_millis(self.mark.min(wall))
     }
 
-    /// The mark to store for the next start.
+    /// Returns the mark to store for the next start.
     pub const fn mark(&self) -> Timestamp {
         Timestamp::from_millis(self.mark)
     }
 
-    /// Whether the wall clock is currently not trusted.
+    /// Returns whether the wall clock is currently not trusted.
     pub const fn doubts_the_clock(&self) -> bool {
         self.off_since.is_some()
     }

@@ -1,8 +1,8 @@
 //! Spans of traces, in the terms of OpenTelemetry: the operations of a request, with their times and outcomes. The
 //! current span belongs to the task, so that functions in between need no parameter for it.
 //!
-//! A [`Tracer`] that is off records and allocates nothing. Spans must contain no text of senders, people or models, no
-//! secret, and no public ID of a webhook.
+//! A [`Tracer`] that is off records and allocates nothing. Spans must contain no text of senders, people or models,
+//! no secret, and no public ID of a webhook.
 
 mod active;
 mod context;
@@ -23,14 +23,14 @@ tokio::task_local! {
 /// Work with its current span, see [`within`].
 pub type Traced<F> = tokio::task::futures::TaskLocalFuture<Option<CurrentSpan>, F>;
 
-/// Dependencies of spans, and the destination of ended ones.
+/// The dependencies of spans, and the destination of ended spans.
 struct Recorder {
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
     sink: Box<dyn Fn(Span) + Send + Sync>,
 }
 
-/// Records spans, or nothing. Cheap to clone; the default is off.
+/// Records spans. The default tracer is off and records nothing.
 #[derive(Clone, Default)]
 pub struct Tracer(Option<Arc<Recorder>>);
 
@@ -41,7 +41,7 @@ impl fmt::Debug for Tracer {
 }
 
 impl Tracer {
-    /// Calls `sink` with each span that has ended. It must not block.
+    /// Creates a tracer that calls `sink` with each ended span. `sink` must not block.
     pub fn new(
         clock: Arc<dyn Clock>,
         random: Arc<dyn Random>,
@@ -58,7 +58,7 @@ impl Tracer {
         self.0.is_some()
     }
 
-    /// Begins a span under `parent`; without one, the first span of a new trace.
+    /// Begins a span under `parent`. Without a parent, begins the first span of a new trace.
     pub fn begin(
         &self,
         name: &'static str,
@@ -78,7 +78,7 @@ impl Tracer {
         ActiveSpan::begin(recorder, name, kind, own, parent.map(|it| it.span_id))
     }
 
-    /// Begins a span whose IDs are known, for spans that other processes refer to.
+    /// Begins a span with known IDs, for spans that other processes refer to.
     pub fn begin_as(
         &self,
         name: &'static str,
@@ -93,7 +93,7 @@ impl Tracer {
     }
 }
 
-/// A span in which a task works.
+/// The span in which a task works.
 #[derive(Clone)]
 pub struct CurrentSpan {
     recorder: Arc<Recorder>,
@@ -117,12 +117,12 @@ pub fn current() -> Option<CurrentSpan> {
     CURRENT.try_with(Clone::clone).ok().flatten()
 }
 
-/// Runs `work` in a span, for work that another task does.
+/// Runs `work` in a span. Used for work in another task.
 pub fn within<F: Future>(span: Option<CurrentSpan>, work: F) -> Traced<F> {
     CURRENT.scope(span, work)
 }
 
-/// Begins a span under the current one; without one, nothing is recorded.
+/// Begins a span under the current one. Without a current span, records nothing.
 pub fn child(name: &'static str, kind: SpanKind) -> ActiveSpan {
     let Some(current) = current() else {
         return ActiveSpan(None);

@@ -23,12 +23,12 @@ impl UtcDay {
         Self(days)
     }
 
-    /// Days since 1970-01-01.
+    /// Returns the number of days since 1970-01-01.
     pub const fn number(self) -> i64 {
         self.0
     }
 
-    /// The first moment of the day.
+    /// Returns the first moment of the day.
     pub const fn start(self) -> Timestamp {
         Timestamp::from_millis(self.0.saturating_mul(DAY_MS))
     }
@@ -38,21 +38,21 @@ impl UtcDay {
         Self(self.0.saturating_add(1))
     }
 
-    /// The first day of its month.
+    /// Returns the first day of its month.
     #[must_use]
     pub fn first_of_month(self) -> Self {
         let date = self.date();
         Self(self.0.saturating_sub(i64::from(date.day()) - 1))
     }
 
-    /// The first day of the next month.
+    /// Returns the first day of the next month.
     #[must_use]
     pub fn next_month(self) -> Self {
         let days = self.date().days_in_month();
         Self(self.first_of_month().0.saturating_add(i64::from(days)))
     }
 
-    /// The date; the nearest one if the day has none.
+    /// Returns the date; the nearest one if the day is out of range.
     fn date(self) -> Date {
         let days = i32::try_from(self.0).unwrap_or(i32::MAX);
         let nearest = if days < 0 { Date::MIN } else { Date::MAX };

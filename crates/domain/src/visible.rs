@@ -53,9 +53,9 @@ pub fn escaping(text: &str, is_escaped: impl Fn(char) -> bool) -> Visible<'_> {
     Visible { text, hidden }
 }
 
-/// Whether every character of a name is visible, so that two names never look the same because of hidden
-/// characters. Joiners and variation selectors may follow a character outside ASCII, as emoji and some scripts
-/// need them.
+/// Returns whether every character of a name is visible. Two different visible names never look the same because of
+/// hidden characters. Joiners and variation selectors may follow a character outside ASCII, as emoji and some
+/// scripts need them.
 pub fn is_name(text: &str) -> bool {
     let mut before = ' ';
     text.chars().all(|c| {
@@ -66,7 +66,7 @@ pub fn is_name(text: &str) -> bool {
     })
 }
 
-/// Whether a character is invisible or changes how others are displayed (Unicode 17: general categories Cc,
+/// Returns whether a character is invisible or changes how others are displayed (Unicode 17: general categories Cc,
 /// Cf, Zl, Zp and Co, the property `Default_Ignorable_Code_Point`, and letters that render blank).
 pub fn hides(c: char) -> bool {
     if c.is_control() {
@@ -190,7 +190,7 @@ mod tests {
         }
     }
 
-    /// Any character, with invisible ones more frequent than by chance.
+    /// Generates any character. Invisible characters are more frequent than in a uniform distribution.
     fn character() -> impl Strategy<Value = char> {
         let hidden: Vec<char> = ('\0'..=char::MAX)
             .filter(|c| hides(*c))

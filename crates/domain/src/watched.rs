@@ -1,23 +1,25 @@
-//! Decides, without a common clock, that another process no longer changes a value. Pure.
+//! Decides, without a common clock, whether another process has stopped changing a value. Does no I/O.
 
-/// A read of the database, in milliseconds of this process's monotonic clock. The read saw the state of some moment
-/// between the two times, which are far apart if the database or this process stood still.
+/// The start and the end of a read of the database, in milliseconds of this process's monotonic clock. The read
+/// returned the state of some moment between them. They are far apart if the database or this process was paused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadSpan {
     pub began_ms: u64,
     pub ended_ms: u64,
 }
 
-/// A value that another process changes at intervals while it runs, and since when this process has seen it.
+/// A value that another process changes at intervals while it runs, and the time since this process has seen the
+/// current value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Watched<T> {
     value: T,
-    /// The end of the read that saw the value first. The value may be much younger than the beginning of that read.
+    /// The end of the read that returned the value first. The value may have been written long after the beginning
+    /// of that read.
     since_ms: u64,
 }
 
 impl<T: PartialEq> Watched<T> {
-    /// Returns the state after a read that saw `value`. `before` is the state before the read.
+    /// Returns the state after a read that returned `value`. `before` is the state before the read.
     pub fn after(before: Option<Self>, value: T, read_ended_ms: u64) -> Self {
         match before {
             Some(known) if known.value == value => known,
@@ -34,7 +36,8 @@ impl<T> Watched<T> {
         &self.value
     }
 
-    /// For how many milliseconds the value has not changed, at least, if a read that began at this time saw it.
+    /// Returns for how many milliseconds the value has certainly not changed, if a read that began at this time
+    /// returned it.
     pub const fn unchanged_ms(&self, read_began_ms: u64) -> u64 {
         read_began_ms.saturating_sub(self.since_ms)
     }

@@ -9,7 +9,7 @@ use std::str::FromStr;
 #[derive(Clone, PartialEq, Eq)]
 pub struct Zone(TimeZone);
 
-/// A zone that every IANA database has.
+/// A zone that every IANA database contains.
 const ANY: &str = "Europe/Berlin";
 
 /// Why a name is not a time zone.
@@ -23,7 +23,7 @@ pub enum UnknownZone {
 }
 
 impl Zone {
-    /// The zone of this machine, or UTC if it is unknown.
+    /// Returns the zone of this machine, or UTC if it is unknown.
     pub fn system() -> Self {
         Self(TimeZone::try_system().unwrap_or(TimeZone::UTC))
     }
@@ -32,7 +32,7 @@ impl Zone {
         Self(TimeZone::UTC)
     }
 
-    /// The name, such as `Europe/Berlin`. A zone without a name is given by its current offset.
+    /// Returns the name, such as `Europe/Berlin`. For a zone without a name, returns its current offset.
     pub fn name(&self, at: Timestamp) -> String {
         match self.0.iana_name() {
             Some(name) => name.to_owned(),
@@ -43,12 +43,12 @@ impl Zone {
         }
     }
 
-    /// The rules of the zone, for calculations with wall-clock times.
+    /// Returns the rules of the zone, for calculations with wall-clock times.
     pub const fn rules(&self) -> &TimeZone {
         &self.0
     }
 
-    /// The weekday and the date of a moment, such as `Sunday, 2026-11-22`.
+    /// Returns the weekday and the date, such as `Sunday, 2026-11-22`.
     pub fn day(&self, at: Timestamp) -> String {
         match jiff::Timestamp::from_millisecond(at.as_millis()) {
             Ok(at) => at

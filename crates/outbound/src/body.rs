@@ -3,8 +3,8 @@
 use crate::OutboundError;
 use reqwest::Response;
 
-/// Reads at most `max_bytes` of the decompressed body and reports whether there was more. Stops
-/// decompressing at the limit, so a small compressed response cannot exhaust memory.
+/// Reads at most `max_bytes` of the decompressed body and reports whether there was more. Stops decompressing at
+/// the limit, so that a small compressed response cannot exhaust memory.
 pub async fn read_capped(
     mut response: Response,
     max_bytes: usize,

@@ -17,7 +17,7 @@ use std::time::Duration;
 use url::{Host, Url};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// The names of HTTP's versions in ALPN.
+/// The names of the HTTP versions in ALPN.
 const HTTP_1: &str = "http/1.1";
 const HTTP: [&str; 2] = ["h2", HTTP_1];
 
@@ -27,15 +27,15 @@ pub struct Outbound {
     inner: Arc<Inner>,
 }
 
-/// Each policy has its own client, so a pooled connection made under one policy is never reused under the
-/// other, even when the settings change.
+/// The clients. Each policy has its own client, so that a connection of one policy is never reused under another
+/// one, even if the settings change.
 struct Inner {
     public_only: Client,
     no_metadata: Client,
     settings: ArcSwap<OutboundSettings>,
-    /// The client of the last proxy.
+    /// The client of the proxy that was used last, with its URL.
     proxied: ArcSwapOption<(Url, Client)>,
-    /// The client for WebSockets, created when one is first connected. HTTP/2 cannot upgrade a request.
+    /// The client for WebSockets, created for the first connection. HTTP/2 cannot upgrade a request.
     sockets: OnceLock<Client>,
     /// The TLS settings for protocols other than HTTP, created on first use.
     tls: OnceLock<Arc<ClientConfig>>,
@@ -61,10 +61,10 @@ impl Outbound {
         self.inner.settings.store(Arc::new(settings));
     }
 
-    /// Returns the client for this reach, to build requests with. It follows no redirects, ignores proxies
-    /// from the environment, and filters addresses when it connects. URLs whose host is an IP address
-    /// bypass its resolver, so call [`Self::check_url`] before every request or use [`Self::send`], which
-    /// does. The client has no response timeout; set one on the request.
+    /// Returns the client for this address source, to build requests with. The client follows no redirects, ignores
+    /// proxies from the environment, and filters addresses when it connects. URLs whose host is an IP address
+    /// bypass its resolver. Therefore, call [`Self::check_url`] before every request, or use [`Self::send`], which
+    /// calls it. The client has no response timeout; set one on the request.
     pub fn client(&self, reach: AddressSource) -> &Client {
         match self.policy(reach) {
             Policy::PublicOnly => &self.inner.public_only,
@@ -72,8 +72,8 @@ impl Outbound {
         }
     }
 
-    /// Checks the URL's text: `http` or `https`, a host, no user name, and no refused address or name. The resolver
-    /// checks the addresses of other names at connect time.
+    /// Checks the text of a URL: `http` or `https`, a host, no user name, and no refused address or name. Other
+    /// names are resolved when the client connects; the resolver then checks their addresses.
     pub fn check_url(&self, reach: AddressSource, url: &Url) -> Result<(), OutboundError> {
         check_url(self.policy(reach), url)
     }
@@ -98,8 +98,8 @@ impl Outbound {
         Ok(self.client(reach).execute(fenced(request)?).await?)
     }
 
-    /// Like [`Self::send`] with [`AddressSource::Owner`], through an HTTP proxy of the owner. The proxy resolves the
-    /// name, so only the URL's text is checked.
+    /// Like [`Self::send`] with [`AddressSource::Owner`], through an HTTP proxy of the owner. The proxy resolves
+    /// the name, so only the text of the URL is checked.
     pub async fn send_through(
         &self,
         proxy: &Url,
@@ -175,7 +175,8 @@ fn build(builder: ClientBuilder) -> Result<Client, OutboundError> {
     builder.build().map_err(|_| NO_TLS)
 }
 
-/// Offers `protocols` by ALPN, because `reqwest` does not add them to a TLS configuration that the caller provides.
+/// Creates a builder. Offers `protocols` by ALPN, because `reqwest` does not add them to a TLS configuration that
+/// the caller provides.
 fn builder(policy: Policy, protocols: &[&str]) -> Result<ClientBuilder, OutboundError> {
     let builder = Client::builder()
         .tls_backend_preconfigured(tls::system_config(protocols)?)

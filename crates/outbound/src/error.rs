@@ -1,4 +1,4 @@
-//! Errors of outgoing requests. They never contain the URL, which may hold a token.
+//! Errors of outgoing requests. They never contain the URL, which may contain a token.
 
 use crate::fenced::NotHeld;
 use crate::resolver::Refused;
@@ -16,7 +16,7 @@ pub enum OutboundError {
     BadUrl(&'static str),
     #[error("no response in time")]
     Timeout,
-    /// The name does not resolve, or nothing listens.
+    /// The name does not resolve, or nothing listens at the address.
     #[error("the connection could not be established")]
     Connect,
     /// The certificate is not trusted, or the port does not use TLS.
@@ -27,16 +27,17 @@ pub enum OutboundError {
     /// The response cannot be decoded.
     #[error("the response could not be read")]
     BadResponse,
-    /// The request was not sent: another node may have taken over the work that it belongs to. A retry is refused, too.
+    /// The request was not sent, because another node may have taken over the delivery or turn. A retry is also
+    /// refused.
     #[error("the lease of this work has expired")]
     LeaseExpired,
-    /// Any other error. A retry does not help.
+    /// Any other error. A retry would fail too.
     #[error("{0}")]
     Other(&'static str),
 }
 
 impl OutboundError {
-    /// Whether the same request may succeed later.
+    /// Returns whether the same request may succeed later.
     pub fn is_retryable(self) -> bool {
         matches!(
             self,
@@ -44,7 +45,8 @@ impl OutboundError {
         )
     }
 
-    /// The error for the caller. `provider` names the service, `field` the input that contained the URL.
+    /// Converts the error to a problem for the caller. `provider` names the service, `field` the input that
+    /// contained the URL.
     pub fn problem(self, provider: &str, field: &str) -> Problem {
         match self {
             Self::RefusedAddress | Self::BadUrl(_) => {
@@ -93,12 +95,12 @@ impl From<reqwest::Error> for OutboundError {
     }
 }
 
-/// The errors that the HTTP client wrapped, outermost first.
+/// Returns the errors that the HTTP client wrapped, outermost first.
 fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
     std::iter::successors(error.source(), |cause| inner(*cause))
 }
 
-/// The source of an I/O error is the source of the inner error, not the inner error itself.
+/// Returns the inner error of an I/O error. Its `source` is the source of the inner error, not the inner error.
 fn inner<'e>(cause: &'e (dyn Error + 'static)) -> Option<&'e (dyn Error + 'static)> {
     match cause
         .downcast_ref::<io::Error>()
@@ -109,7 +111,8 @@ fn inner<'e>(cause: &'e (dyn Error + 'static)) -> Option<&'e (dyn Error + 'stati
     }
 }
 
-/// While connecting, only TLS reads data: it was not valid, or ended early.
+/// Returns whether TLS caused the error. While connecting, only TLS reads data: the data was invalid or ended
+/// early.
 fn is_of_tls(cause: &(dyn Error + 'static)) -> bool {
     let kind = cause.downcast_ref::<io::Error>().map(io::Error::kind);
     matches!(

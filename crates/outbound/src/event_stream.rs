@@ -1,6 +1,6 @@
 //! An incremental parser for server-sent events (WHATWG HTML, section 9.2.6 "Interpreting an event stream").
 //!
-//! The crate `sse-stream`, already a transitive dependency, is not used: it buffers an unterminated line
+//! The crate `sse-stream` is already a transitive dependency, but is not used: it buffers an unterminated line
 //! without limit and rejects lines that the standard allows.
 
 /// An event with data. Events without data are dropped.
@@ -23,7 +23,7 @@ pub struct EventStream {
     name: Vec<u8>,
     data: Vec<u8>,
     has_data: bool,
-    /// The last byte was a carriage return; a line feed after it belongs to the same line ending.
+    /// Whether the last byte was a carriage return. A following line feed belongs to the same line ending.
     after_return: bool,
     at_start: bool,
     max_bytes: usize,
@@ -71,7 +71,7 @@ impl EventStream {
         Ok(None)
     }
 
-    /// The unfinished event at the end of the stream. The standard discards it, but some servers omit the
+    /// Returns the unfinished event at the end of the stream. The standard discards it, but some servers omit the
     /// last blank line, so the caller decides.
     pub fn end(&mut self) -> Result<Option<Event>, TooLong> {
         if !self.line.is_empty()
@@ -102,7 +102,7 @@ impl EventStream {
             self.field(text)?;
             None
         };
-        // Reuse the line's allocation.
+        // Reuses the allocation of the line.
         self.line = line;
         self.line.clear();
         Ok(event)
@@ -131,7 +131,7 @@ impl EventStream {
                 self.name.clear();
                 self.name.extend_from_slice(value);
             }
-            // A comment (empty name), `id`, `retry` and unknown fields.
+            // Ignores comments (with an empty name), `id`, `retry` and unknown fields.
             _ => {}
         }
         Ok(())

@@ -1,5 +1,6 @@
-//! Requests of tasks that have a [`Fence`]. It is checked before the connection is made, and again when the request is
-//! written to it, because connecting can take long and the process can be suspended meanwhile.
+//! Requests of tasks that have a [`Fence`]. The fence is checked before the connection is made. It is checked again
+//! when the request is written to the connection, because connecting can take long and the process can be suspended
+//! in the meantime.
 
 use crate::OutboundError;
 use bytes::Bytes;
@@ -10,12 +11,13 @@ use std::error::Error;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// The cause of an error of a request that was not written.
+/// The cause of the error for a request that was not written.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error("the lease of this work has expired")]
 pub(crate) struct NotHeld;
 
-/// Fails if the fence of the running task does not hold. Otherwise returns the request with a body that checks again.
+/// Fails if the fence of the running task is closed. Otherwise returns the request with a body that checks the
+/// fence again.
 pub(crate) fn fenced(mut request: Request) -> Result<Request, OutboundError> {
     let fence = Fence::current();
     if !fence.is_set() {
@@ -31,7 +33,7 @@ pub(crate) fn fenced(mut request: Request) -> Result<Request, OutboundError> {
     Ok(request)
 }
 
-/// A body of which nothing is sent once the fence does not hold.
+/// A body that sends nothing if the fence is closed.
 struct FencedBody {
     inner: reqwest::Body,
     fence: Fence,
@@ -70,7 +72,7 @@ mod tests {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::TcpListener;
 
-    /// Sends a request to a server that answers what arrives completely. Returns the result and what arrived.
+    /// Sends a request to a server that answers complete requests. Returns the result and the bytes that arrived.
     #[expect(clippy::disallowed_methods, reason = "the test awaits the task")]
     async fn send(fence: Fence) -> (Result<u16, OutboundError>, String) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -1,10 +1,10 @@
-//! The only crate that makes clients for outgoing HTTP requests and WebSockets, and connections of other protocols. It
-//! decides which addresses are reachable, how long to wait for a connection, and how much of a response is read. It
-//! contains nothing about vendors, tools or settings.
+//! The only crate that creates clients for outgoing HTTP requests and WebSockets, and connections of other
+//! protocols. It decides which addresses are reachable, how long to wait for a connection, and how much of a
+//! response is read. It contains nothing about vendors, tools or settings.
 //!
-//! The resolver checks a host name at connect time, on the same addresses that the client then connects to,
-//! so DNS rebinding between check and use has no effect. An IP address never reaches the resolver;
-//! [`Outbound::check_url`] checks it.
+//! The resolver checks the addresses of a host name when the client connects, and the client connects to exactly
+//! these addresses. DNS rebinding between check and use therefore has no effect. An IP address never reaches the
+//! resolver; [`Outbound::check_url`] checks it.
 
 mod body;
 mod client;
@@ -28,10 +28,11 @@ pub use vendor_sentence::vendor_sentence;
 /// The origin of the address that a request goes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AddressSource {
-    /// From a tool, a model or a payload. Only public internet addresses, unless
+    /// The URL comes from a tool, a model or a payload. Only public internet addresses are allowed, unless
     /// [`OutboundSettings::allow_private`] is set.
     Public,
-    /// From the owner (channel accounts, model providers, MCP, search). Private addresses are allowed.
+    /// The URL comes from the owner (channel accounts, model providers, MCP, search). Private addresses are
+    /// allowed.
     Owner,
 }
 

@@ -1,8 +1,8 @@
-//! Which addresses and names may be called. Pure: no sockets, no resolving, no settings.
+//! The addresses and names that may be called. Pure: uses no sockets, no resolver and no settings.
 //!
-//! Sources: the IANA registries of special-purpose IPv4 and IPv6 addresses (RFC 6890 and later), RFC 6052
-//! and 8215 (NAT64), RFC 3056 (6to4), RFC 4380 (Teredo), and the cloud vendors' documentation of their
-//! instance metadata services.
+//! Sources: the IANA registries of special-purpose IPv4 and IPv6 addresses (RFC 6890 and later), RFC 6052 and 8215
+//! (NAT64), RFC 3056 (6to4), RFC 4380 (Teredo), and the cloud vendors' documentation of their instance metadata
+//! services.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -34,7 +34,7 @@ impl Policy {
         }
     }
 
-    /// Whether this name may be called. Its resolved addresses are checked separately.
+    /// Returns whether this name may be called. Its resolved addresses are checked separately.
     pub fn allows_name(self, name: &str) -> bool {
         let name = name.strip_suffix('.').unwrap_or(name);
         !METADATA_NAMES
@@ -43,7 +43,7 @@ impl Policy {
     }
 }
 
-/// Whether the address belongs to a cloud metadata service, in any IPv4 or IPv6 form.
+/// Returns whether the address belongs to a cloud metadata service, in any IPv4 or IPv6 form.
 pub fn is_metadata(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(v4) => is_metadata_v4(v4),
@@ -51,8 +51,9 @@ pub fn is_metadata(address: IpAddr) -> bool {
     }
 }
 
-/// Covers the whole link-local range: metadata and credential services use several of its addresses
-/// (169.254.169.254, 169.254.170.2, 169.254.170.23, 169.254.0.23), and no ordinary server uses it.
+/// Returns whether the address is link-local. The whole range is covered, because metadata and credential services
+/// use several of its addresses (169.254.169.254, 169.254.170.2, 169.254.170.23, 169.254.0.23), and ordinary
+/// servers use none.
 fn is_metadata_v4(address: Ipv4Addr) -> bool {
     address.is_link_local()
         || matches!(
@@ -79,7 +80,7 @@ fn is_metadata_v6(address: Ipv6Addr) -> bool {
     link_local || unique_local
 }
 
-/// Whether the address is reachable over the public internet and only there.
+/// Returns whether the address is reachable over the public internet, and only there.
 pub fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(v4) => is_public_v4(v4),
@@ -111,15 +112,16 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
     )
 }
 
-/// Global unicast is `2000::/3`. The only other public prefix is NAT64's.
+/// Returns whether an IPv6 address is public. Global unicast is `2000::/3`. The only other public prefix is that of
+/// NAT64.
 fn is_public_v6(address: Ipv6Addr) -> bool {
     if let Some(v4) = address.to_ipv4_mapped() {
         return is_public_v4(v4);
     }
     let [a, b, ..] = address.segments();
     match (a, b) {
-        // NAT64 is as public as the IPv4 address it carries. `64:ff9b:1::/48` is for local use, so it does
-        // not count.
+        // A NAT64 address is public if its IPv4 address is. `64:ff9b:1::/48` is for local use, so it does not
+        // count.
         (0x0064, 0xff9b) => nat64(address).is_some_and(is_public_v4),
         // protocol assignments with Teredo and ORCHID (2001::/23), documentation, 6to4
         (0x2001, 0x0000..=0x01ff | 0x0db8) | (0x2002, _) | (0x3fff, 0x0000..=0x0fff) => false,
@@ -127,7 +129,7 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
     }
 }
 
-/// The IPv4 address that an IPv6 address maps or tunnels to.
+/// Returns the IPv4 address that an IPv6 address maps or tunnels to.
 fn embedded_v4(address: Ipv6Addr) -> Option<Ipv4Addr> {
     if let Some(v4) = address.to_ipv4() {
         return Some(v4); // mapped, and the old "compatible" form
@@ -142,7 +144,7 @@ fn embedded_v4(address: Ipv6Addr) -> Option<Ipv4Addr> {
     }
 }
 
-/// The IPv4 address behind NAT64's well-known prefix.
+/// Returns the IPv4 address behind NAT64's well-known prefix.
 fn nat64(address: Ipv6Addr) -> Option<Ipv4Addr> {
     match address.segments() {
         [0x0064, 0xff9b, 0, 0, 0, 0, high, low] => Some(joined(high, low)),

@@ -5,7 +5,7 @@ fn ip(text: &str) -> IpAddr {
     text.parse().unwrap_or_else(|_| panic!("{text}"))
 }
 
-/// The first and last address of each non-public range. `PUBLIC` holds their public neighbors.
+/// The first and last address of each non-public range. `PUBLIC` contains their public neighbors.
 const NOT_PUBLIC: &[&str] = &[
     "0.0.0.0",
     "0.255.255.255",
@@ -206,8 +206,8 @@ fn metadata_names_are_refused_however_they_are_spelled() {
     }
 }
 
-/// The URL crate normalizes every spelling that a C resolver would accept as an address, so the check for
-/// IP address hosts covers them all.
+/// The URL crate normalizes every spelling that a C resolver would accept as an address. The check for hosts that
+/// are IP addresses therefore covers all of them.
 #[test]
 fn odd_spellings_of_an_address_become_that_address() {
     for (spelled, address) in [

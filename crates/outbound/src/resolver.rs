@@ -22,7 +22,7 @@ impl Resolve for FilteringResolver {
         let policy = self.policy;
         Box::pin(async move {
             let found = resolve(policy, name.as_str()).await?;
-            // With port 0 the client uses the URL's port.
+            // With port 0, the client uses the port of the URL.
             let addresses: Addrs = Box::new(found.into_iter().map(|ip| SocketAddr::new(ip, 0)));
             Ok(addresses)
         })
@@ -41,7 +41,7 @@ pub(crate) async fn resolve(
     Ok(admit(policy, found.map(|to| to.ip()))?)
 }
 
-/// Keeps the permitted addresses; fails when none is left.
+/// Returns the permitted addresses. Fails if none is permitted.
 fn admit(policy: Policy, found: impl Iterator<Item = IpAddr>) -> Result<Vec<IpAddr>, Refused> {
     let mut admitted: Vec<_> = found.filter(|address| policy.allows(*address)).collect();
     admitted.dedup();

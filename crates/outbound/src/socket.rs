@@ -30,7 +30,7 @@ pub enum SocketEvent {
 }
 
 impl Socket {
-    /// Waits for the server's next message. Answers pings. Nothing is lost if the future is dropped.
+    /// Waits for the server's next message. Answers pings. Dropping the future loses no message.
     pub async fn read(&mut self) -> Result<SocketEvent, OutboundError> {
         match self.0.next().await {
             Some(Ok(Message::Text(text))) => Ok(SocketEvent::Text(text.as_str().to_owned())),
@@ -80,7 +80,7 @@ pub(crate) fn http_url(url: &Url) -> Result<Url, OutboundError> {
     Ok(url)
 }
 
-/// Makes the request of the opening handshake (RFC 6455, section 4.1). Returns the key with it.
+/// Creates the request of the opening handshake (RFC 6455, section 4.1). Returns the request and its key.
 pub(crate) fn opening(client: &Client, url: Url) -> Result<(Request, String), OutboundError> {
     let key = generate_key();
     let request = client
@@ -93,7 +93,7 @@ pub(crate) fn opening(client: &Client, url: Url) -> Result<(Request, String), Ou
     Ok((request, key))
 }
 
-/// Checks the server's answer and takes over the connection. A received message may have `max_bytes`.
+/// Checks the server's answer and takes over the connection. A received message may have up to `max_bytes`.
 pub(crate) async fn accepted(
     response: Response,
     key: &str,

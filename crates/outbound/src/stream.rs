@@ -9,10 +9,10 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
-/// How long one address may take to answer, and the handshake of TLS after it.
+/// How long one address may take to accept the connection, and how long the TLS handshake may take after that.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Bytes in both directions.
+/// A stream of bytes in both directions.
 pub trait Duplex: AsyncRead + AsyncWrite + Send + Sync + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Sync + Unpin> Duplex for T {}
@@ -31,7 +31,7 @@ impl fmt::Debug for Stream {
 }
 
 impl Outbound {
-    /// Connects to the first permitted address of a host that answers.
+    /// Connects to the first permitted address of a host that accepts the connection.
     pub async fn connect(
         &self,
         reach: AddressSource,
@@ -43,7 +43,7 @@ impl Outbound {
             let connecting = TcpStream::connect((address, port));
             match tokio::time::timeout(TIMEOUT, connecting).await {
                 Ok(Ok(io)) => {
-                    // Most messages are small and wait for an answer.
+                    // Most messages are small, and the sender waits for an answer to each.
                     drop(io.set_nodelay(true));
                     let io = Box::new(io);
                     return Ok(Stream { io, address });

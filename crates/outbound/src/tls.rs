@@ -1,5 +1,5 @@
-//! TLS of the connections of this crate, which share the certificate authorities of this system. Connections to
-//! PostgreSQL are not made by this crate.
+//! TLS for the connections of this crate. All of them use the certificate authorities of this system. Connections
+//! to PostgreSQL are not made by this crate.
 
 use crate::OutboundError;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -10,7 +10,7 @@ use rustls_platform_verifier::Verifier;
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-/// After the certificate authorities could not be read, handshakes fail for this time without another attempt.
+/// How long handshakes fail without another attempt after the certificate authorities could not be read.
 const RETRY: Duration = Duration::from_secs(5);
 
 pub(crate) const NO_TLS: OutboundError = OutboundError::Other("TLS could not be set up");
@@ -39,13 +39,14 @@ fn config(verifier: Arc<dyn ServerCertVerifier>) -> Result<ClientConfig, Outboun
     Ok(config)
 }
 
-/// Verifies certificates by the authorities of this system. They are read at the first handshake, because reading them
-/// takes milliseconds, and kept until the process ends. If they could not be read, a later handshake retries.
+/// Verifies certificates with the authorities of this system. The authorities are read at the first handshake,
+/// because reading them takes milliseconds, and kept until the process ends. If they could not be read, a later
+/// handshake retries.
 #[derive(Debug)]
 struct SystemVerifier {
     provider: Arc<CryptoProvider>,
     loaded: OnceLock<Verifier>,
-    /// The last attempt that failed. Locked while they are read.
+    /// The last failed attempt to read the authorities. Locked while they are read.
     failed: Mutex<Option<Failed>>,
 }
 
@@ -64,8 +65,8 @@ impl SystemVerifier {
         }
     }
 
-    /// Returns the verifier, or the error of the last attempt. Calls `load` only without a verifier, and not within
-    /// [`RETRY`] after a failed attempt.
+    /// Returns the verifier, or the error of the last attempt. Calls `load` only if there is no verifier and the
+    /// last failed attempt is longer ago than [`RETRY`].
     fn loaded_by(
         &self,
         now: Instant,
@@ -75,7 +76,7 @@ impl SystemVerifier {
             return Ok(verifier);
         }
         let mut last = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
-        // Another thread may have read them in between.
+        // Another thread may have read the authorities in the meantime.
         if let Some(verifier) = self.loaded.get() {
             return Ok(verifier);
         }
@@ -187,7 +188,7 @@ mod tests {
             assert_eq!(loads, expected, "{after_ms}");
         }
         let later = start + Duration::from_secs(15);
-        // This system may have none.
+        // The system that runs the test may have no certificate authorities.
         if verifier.loaded_by(later, Verifier::new).is_ok() {
             assert!(verifier.loaded_by(later, |_| Err(none.clone())).is_ok());
         }

@@ -1,15 +1,17 @@
-//! Extracts a vendor's own sentence from a refused request. It may repeat parts of the request.
+//! Extracts the vendor's own error message from the response to a refused request. The message may repeat parts of
+//! the request.
 
 use serde_json::Value;
 
-/// The longest sentence that is kept.
+/// The maximum length of the message.
 const MAX_SENTENCE_CHARACTERS: usize = 400;
 
-/// The vendor's message in one line. `None` without one, or if it contains one of the keys.
+/// Returns the vendor's message in one line. Returns `None` if there is none, or if it contains one of the keys.
 ///
-/// Sources: <https://platform.openai.com/docs/guides/error-codes> (also Groq's form), <https://cloud.google.com/apis/design/errors>,
-/// <https://elevenlabs.io/docs/developers/resources/error-messages> (`detail.message`),
-/// <https://developers.deepgram.com/docs/errors> (`err_msg`), <https://docs.mistral.ai> (`message` or `detail`).
+/// Sources: <https://platform.openai.com/docs/guides/error-codes> (also Groq's form),
+/// <https://cloud.google.com/apis/design/errors>, <https://elevenlabs.io/docs/developers/resources/error-messages>
+/// (`detail.message`), <https://developers.deepgram.com/docs/errors> (`err_msg`), <https://docs.mistral.ai>
+/// (`message` or `detail`).
 pub fn vendor_sentence(body: &[u8], keys: &[&str]) -> Option<String> {
     let value: Value = serde_json::from_slice(body).ok()?;
     let value = value.get(0).unwrap_or(&value);

@@ -11,8 +11,8 @@ use zeroize::Zeroizing;
 const MAX_FILE_BYTES: u64 = 4096;
 
 impl Secrets {
-    /// Tries the file, then the value. Returns whether the vault is unsealed. If no key opens it, a
-    /// warning is logged and the service starts sealed.
+    /// Tries the key in the file, then the value. Returns whether the vault is unsealed. If neither key opens the
+    /// vault, logs a warning, and the service starts sealed.
     pub async fn auto_unseal(&self, file: Option<&Path>, value: Option<&SecretString>) -> bool {
         if file.is_none() && value.is_none() {
             return false;

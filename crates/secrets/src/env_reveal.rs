@@ -1,5 +1,5 @@
-//! Values of environment variables for programs that a person runs. This is the only way to read them from outside. The
-//! caller has authorized the request.
+//! Values of environment variables for programs that a person runs. Callers can read values only through this
+//! module. The caller has authorized the request.
 
 use crate::{SecretKind, Secrets, SecretsError};
 use gatehouse_domain::Actor;
@@ -20,8 +20,8 @@ pub struct Revealed {
 }
 
 impl Secrets {
-    /// Returns the values of all variables, or of the named ones. The names and the program that the caller reports are
-    /// written to the audit log first.
+    /// Returns the values of all variables, or of the named ones. Before that, writes the names, and the program
+    /// that the caller reports, to the audit log.
     pub async fn reveal_env_variables(
         &self,
         actor: &Actor,

@@ -1,5 +1,5 @@
-//! Environment variables for the programs that Gatehouse starts. Values are passed to those programs; only `env_reveal`
-//! returns them to a caller.
+//! Environment variables for the programs that Gatehouse starts. Values are passed to those programs. Only
+//! `env_reveal` returns them to a caller.
 
 use crate::{SecretKind, Secrets, SecretsError};
 use gatehouse_domain::{Actor, KeyBinding, Timestamp};
@@ -103,9 +103,9 @@ impl Secrets {
         Ok(rows.into_iter().map(shown).collect())
     }
 
-    /// Sets a variable. The value is encrypted while the vault is unsealed. While it is sealed, the
-    /// value is stored in plaintext with a warning and encrypted at the next unseal, or refused,
-    /// depending on the setting. A key that is sent to a service is bound to that service.
+    /// Sets a variable. The value is encrypted while the vault is unsealed. While it is sealed, a setting decides:
+    /// the value is refused, or it is stored in plaintext with a warning and encrypted at the next unseal. A key
+    /// that is sent to a service is bound to that service.
     pub async fn set_env_variable(
         &self,
         actor: &Actor,

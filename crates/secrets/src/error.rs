@@ -1,4 +1,4 @@
-//! Errors of the vault and of secrets, and the answers that callers get.
+//! Errors of the vault and of secrets, and the responses to callers.
 
 use crate::kdf_queue::KdfError;
 use crate::provider_files::FileError;
@@ -9,7 +9,7 @@ use gatehouse_vault::{CryptoError, OpenError, TransitionError};
 /// A vault transition was refused or failed. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum VaultError {
-    /// Not the password or recovery key of this vault, or malformed.
+    /// The key is malformed, or is not the password or recovery key of this vault.
     #[error("the key does not unlock the vault")]
     BadKey,
     #[error("the vault record does not exist")]
@@ -19,10 +19,10 @@ pub enum VaultError {
     /// Secrets are encrypted, but the record that could open them is missing.
     #[error("encrypted secrets exist, but the vault record is missing")]
     RecordLost,
-    /// Needs the data key, or the password that opens it.
+    /// The operation needs the data key, or the password that opens it.
     #[error("the vault is sealed")]
     Sealed,
-    /// Needs an enabled vault.
+    /// The operation needs an enabled vault.
     #[error("the vault is disabled")]
     Disabled,
     /// The environment or the command line fixes `auth.vault_enabled`.
@@ -124,7 +124,7 @@ pub enum SecretsError {
     NoSuchVariables(Vec<String>),
     #[error("the name is already in use")]
     NameTaken,
-    /// Needs the data key.
+    /// The operation needs the data key.
     #[error("the vault is sealed")]
     Sealed,
     /// The vault kept changing while the secret was being written.

@@ -20,8 +20,8 @@ use tokio::sync::watch;
 pub struct Secrets(pub(crate) Arc<Inner>, Option<RequestStart>);
 
 impl Secrets {
-    /// Reads the vault record and determines the status, which is never `Unsealed`. Logs an error if
-    /// the record is damaged, weakened or missing. The status is `Sealed` then.
+    /// Reads the vault record and determines the status, which is never `Unsealed`. Logs an error if the record is
+    /// damaged, weakened or missing. In these cases, the status is `Sealed`.
     pub async fn open(
         store: Store,
         kdf: KdfQueue,
@@ -67,9 +67,8 @@ impl Secrets {
         Ok(Self(inner, None))
     }
 
-    /// A handle for one request that starts now. Its transitions count as started now, even if the
-    /// caller takes long to check a password first: they do not undo a seal that happens in
-    /// between.
+    /// Returns a handle for one request that starts now. Transitions through the handle count as started now, even
+    /// if the caller first takes time to check a password. They therefore do not undo a later seal.
     #[must_use]
     pub fn for_request(&self) -> Self {
         Self(Arc::clone(&self.0), Some(self.0.begin()))
@@ -93,24 +92,24 @@ impl Secrets {
         self.0.status()
     }
 
-    /// A receiver for the vault's status and its changes.
+    /// Returns a receiver for the vault's status and its changes.
     pub fn subscribe_status(&self) -> watch::Receiver<Status> {
         self.0.status.subscribe()
     }
 
-    /// A receiver that is notified when this node stores or removes a provider's key.
+    /// Returns a receiver that is notified when this node stores or removes a provider's key.
     pub fn subscribe_provider_keys(&self) -> watch::Receiver<()> {
         self.0.provider_keys.subscribe()
     }
 
-    /// A receiver for the progress of a migration, rotation or disable; `None` while none runs.
+    /// Returns a receiver for the progress of a migration, rotation or disable; `None` while none runs.
     pub fn progress(&self) -> watch::Receiver<Option<Progress>> {
         self.0.progress.subscribe()
     }
 
-    /// Reads the database after another node changed the vault. Drops a key that is no longer the
-    /// record's, which seals the vault here, unless that node handed over the new one. On an error
-    /// nothing has changed: retry.
+    /// Reads the database after another node changed the vault. If the record has a new key, drops the old key,
+    /// which seals the vault on this node. Keeps the vault unsealed if the other node has handed over the new key.
+    /// On an error, nothing has changed and the caller must retry.
     pub async fn refresh(&self) -> Result<(), VaultError> {
         let _alone = self.0.gate.write().await;
         let (seen, record) = self.0.read_seen().await?;

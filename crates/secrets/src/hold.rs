@@ -9,8 +9,8 @@ use gatehouse_vault::{Aad, Dek};
 use zeroize::Zeroizing;
 
 impl Secrets {
-    /// Encrypts a delivery for the time after the next unseal; needs no key in memory. `None` if the record
-    /// has no public key: there is no vault, or it was not unsealed since the release that added the key.
+    /// Encrypts a delivery until the vault is next unsealed. Needs no key in memory. Returns `None` if the record
+    /// has no public key: there is no vault, or the vault was not unsealed since the release that added the key.
     pub async fn encrypt_held(
         &self,
         id: &DeliveryId,
@@ -29,8 +29,8 @@ impl Secrets {
         }
     }
 
-    /// Decrypts a held delivery. `None` while the vault is sealed. Also works in the process that disabled
-    /// the vault. Returns `Undecryptable` for a damaged text.
+    /// Decrypts a held delivery. Returns `None` while the vault is sealed, and `Undecryptable` for a damaged text.
+    /// Also works in the process that disabled the vault.
     pub async fn decrypt_held(
         &self,
         id: &DeliveryId,

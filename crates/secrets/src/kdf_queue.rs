@@ -60,7 +60,7 @@ pub struct KdfQueue {
 }
 
 impl KdfQueue {
-    /// A queue for passwords that runs at most `concurrency` jobs at a time (at least one).
+    /// Returns a queue for passwords that runs at most `concurrency` jobs at a time (at least one).
     pub fn new(concurrency: usize) -> Self {
         Self::with(Limits {
             running: concurrency,
@@ -68,8 +68,7 @@ impl KdfQueue {
         })
     }
 
-    /// A queue for passphrases of imported keys: one job runs and four wait, at most two per
-    /// client.
+    /// Returns a queue for passphrases of imported keys. One job runs and four wait, at most two per client.
     pub(crate) fn for_imports() -> Self {
         Self::with(IMPORTS)
     }

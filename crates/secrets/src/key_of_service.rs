@@ -1,5 +1,5 @@
-//! Environment variables that contain a key for a service: web search, or an MCP server behind a
-//! URL. Such a variable is bound to the kind and origin of the service it was entered for.
+//! Environment variables that contain a key for a service: web search, or an MCP server with a URL. Such a variable
+//! is bound to the kind and origin of the service that it was entered for.
 
 use crate::{SecretKind, Secrets, SecretsError};
 use gatehouse_domain::KeyBinding;
@@ -17,8 +17,8 @@ pub enum KeyOfService {
 }
 
 impl Secrets {
-    /// Returns the value of a variable that is to be sent to `service`. An unbound variable, set
-    /// before the service was configured, is bound to the first service that requests it.
+    /// Returns the value of a variable that is to be sent to `service`. A variable that was set before the service
+    /// was configured is unbound. It is bound to the first service that requests it.
     ///
     /// Returns `Sealed` while the value cannot be read.
     pub async fn key_of_service(

@@ -1,12 +1,12 @@
-//! The vault lifecycle over the store, and the secrets it protects: environment variables, SSH keys
-//! and provider keys. [`Secrets`] is the handle for all operations.
+//! The vault lifecycle over the store, and the secrets that the vault protects: environment variables, SSH keys and
+//! provider keys. [`Secrets`] is the handle for all operations.
 //!
-//! Each vault transition (initialize, unseal, seal, disable, enable, rotate) first derives keys,
-//! outside any transaction. One transaction then compares the vault record with the one that was
-//! opened, and changes record and rows together. Only after the commit does the state in memory
-//! change. A process runs one transition at a time; no secret is read or written during it.
+//! Each vault transition (initialize, unseal, seal, disable, enable, rotate) first derives keys, outside any
+//! transaction. One transaction then compares the vault record with the one that was opened, and changes the record
+//! and the rows together. The state in memory changes after the commit. A process runs one transition at a time. No
+//! secret is read or written during a transition.
 //!
-//! This crate must not know HTTP, sessions or scopes: the caller has authorized the operation.
+//! This crate must not depend on HTTP, sessions or scopes: the caller has authorized the operation.
 
 mod auto_unseal;
 mod env_reveal;

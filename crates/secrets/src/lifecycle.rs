@@ -1,9 +1,9 @@
-//! The vault transitions, one file each. A transition reads the vault's state, derives keys and
-//! takes the gate. It takes effect only if the state has not changed: in memory under the gate, in
-//! the database inside its transaction. Otherwise it fails with `Changed` or `Superseded`. Only an
-//! unseal retries, because it returns no secret.
+//! The vault transitions, one file each. A transition reads the vault's state, derives keys and takes the gate. It
+//! takes effect only if the state has not changed. This is checked in memory under the gate, and in the database
+//! inside its transaction. Otherwise it fails with `Changed` or `Superseded`. Only an unseal retries, because it
+//! returns no secret.
 //!
-//! This module contains the shared part: opening the record with a key off the async threads.
+//! This module contains the shared part: it opens the record with a key on a blocking thread.
 
 mod disable;
 mod enable;
@@ -26,7 +26,7 @@ use gatehouse_vault::{Dek, RecoveryKey, VaultRecord, open_with_password, open_wi
 use secrecy::SecretString;
 use std::sync::Arc;
 
-/// How often an unseal or the write of a secret is attempted while the vault changes.
+/// Maximum number of attempts to unseal, or to write a secret, while the vault changes.
 pub(crate) const TRIES: u32 = 3;
 
 /// A password or recovery key that opens a record.
@@ -60,7 +60,7 @@ impl Inner {
         }
     }
 
-    /// Encrypts every plaintext row. Returns how many there were.
+    /// Encrypts every plaintext row. Returns their number.
     pub(crate) async fn migrate(&self, conn: &mut Conn, dek: &Arc<Dek>) -> Result<u64, VaultError> {
         let report = self.walk(conn, &Turn::Encrypt(Arc::clone(dek))).await?;
         Ok(report.total())

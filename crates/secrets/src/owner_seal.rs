@@ -1,6 +1,6 @@
-//! Whether an owner sealed a node after the last unlock. While that is so, no node gives the data key to another one.
-//! Kept in the database, because the node may restart, and in memory, because the database may be unreachable at that
-//! time.
+//! Tracks whether an owner sealed a node after the last unlock. In this state, no node gives the data key to
+//! another node. The state is stored in the database, because the node may restart, and in memory, because the
+//! database may be unreachable when the owner seals.
 
 use crate::VaultError;
 use crate::state::Inner;
@@ -9,17 +9,18 @@ use gatehouse_store::{Conn, StoreError};
 use serde_json::json;
 use std::sync::Arc;
 
-/// The subject of the change feed for shares of the data key, and for unlocks that nodes wait for.
+/// The subject in the change feed for shares of the data key, and for unlocks that nodes wait for.
 pub(crate) const SUBJECT: &str = "vault_shares";
-/// Counts unlocks by a person on any node. Not a setting: the table also holds state.
+/// The key of the number of unlocks by a person on any node. It is not a setting: the table `settings` also
+/// contains state.
 const UNLOCKS: &str = "vault_unlocks";
-/// The number of unlocks at the last seal by an owner.
+/// The key of the number of unlocks at the last seal by an owner.
 const SEALED_AFTER: &str = "vault_sealed_after";
 
-/// A number of unlocks that no database can reach. With it, only an unlock on this node ends the seal.
+/// A number of unlocks that no database can reach. With this value, only an unlock on this node ends the seal.
 pub(crate) const UNKNOWN: i64 = i64::MAX;
 
-/// The database's state of seals and unlocks.
+/// The state of seals and unlocks in the database.
 pub(crate) struct OwnerSeal {
     unlocks: i64,
     sealed_after: Option<i64>,
@@ -35,8 +36,8 @@ impl OwnerSeal {
         })
     }
 
-    /// Whether a person has unlocked a node since the last seal. `own` is the number of unlocks when an owner
-    /// sealed this node.
+    /// Returns whether a person has unlocked a node since the last seal. `own` is the number of unlocks when an
+    /// owner sealed this node.
     pub(crate) fn is_over(&self, own: Option<i64>) -> bool {
         let before = |seal: i64| seal < self.unlocks;
         self.sealed_after.is_none_or(before) && own.is_none_or(before)
@@ -55,9 +56,9 @@ impl Inner {
         Ok(unlocks)
     }
 
-    /// Records a seal of this node that happened while the database did not answer.
+    /// Records a seal of this node that happened while the database did not respond.
     pub(crate) async fn record_owner_seal(self: &Arc<Self>) -> Result<(), VaultError> {
-        // No unlock may come in between.
+        // Prevents an unlock in between.
         let _alone = self.alone().await;
         if self.sealed_after() != Some(UNKNOWN) {
             return Ok(());
@@ -70,8 +71,8 @@ impl Inner {
         Ok(())
     }
 
-    /// Counts an unlock, in its transaction, and notifies nodes that waited for it. An automatic unseal does not
-    /// count, because it happens without a person.
+    /// Counts an unlock in its transaction, and notifies nodes that waited for it. An automatic unseal does not
+    /// count, because no person is involved.
     pub(crate) async fn note_unlock(
         &self,
         conn: &mut Conn,

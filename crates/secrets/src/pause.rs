@@ -1,5 +1,5 @@
-//! A point where a test can pause a transition after it has read the vault's state and derived its
-//! keys, but before it takes effect. Does nothing without the feature `testing`.
+//! A point at which a test can pause a transition. At this point, the transition has read the vault's state and
+//! derived its keys, but has not taken effect. Does nothing without the feature `testing`.
 
 #[cfg(feature = "testing")]
 mod armed {

@@ -1,5 +1,5 @@
-//! The vault's part of a login password change: planned before the caller's transaction (keys are
-//! derived here), applied inside it, concluded after its commit.
+//! The vault's part of a change of the login password. It is planned before the caller's transaction (keys are
+//! derived here), applied inside it, and concluded after its commit.
 
 mod carry_out;
 
@@ -56,10 +56,10 @@ impl fmt::Debug for VaultPlan {
 }
 
 impl VaultPlan {
-    /// Changes the vault record (and, for a first vault, the rows) in the caller's transaction.
-    /// Returns `Changed` if the vault changed since the plan was made; the caller's transaction
-    /// must then fail. Always advances the generation, even if the record is unchanged, so that a
-    /// vault being created for the old password fails.
+    /// Changes the vault record in the caller's transaction and, for a first vault, the rows. Returns `Changed` if
+    /// the vault changed since the plan was created; the caller's transaction must then fail. Always advances the
+    /// generation, even if the record is unchanged. As a result, the concurrent creation of a vault for the old
+    /// password fails.
     pub async fn apply(&self, conn: &mut Conn, now: Timestamp) -> Result<(), VaultError> {
         self.applied.store(true, Ordering::SeqCst);
         self.inner.require_unchanged(conn, &self.planned).await?;
@@ -95,9 +95,8 @@ impl Drop for VaultPlan {
 }
 
 impl Secrets {
-    /// Plans for the first password: creates a vault if none exists and the vault is enabled. After
-    /// a reset, an existing record is rewrapped if its key is in memory; otherwise it keeps its
-    /// password.
+    /// Plans for the first password. Creates a vault if none exists and the vault is enabled. After a reset, an
+    /// existing record is rewrapped if its key is in memory. Otherwise the record keeps its password.
     pub async fn plan_first_password(
         &self,
         actor: &Actor,
@@ -118,8 +117,8 @@ impl Secrets {
         Ok(self.0.plan(actor, began, view.seen, step))
     }
 
-    /// Plans for a changed password: rewraps the record with the key in memory, or with the one
-    /// that the current password opens. If neither is available, only the login password changes.
+    /// Plans for a changed password. Rewraps the record with the key in memory, or with the key that the current
+    /// password opens. If neither is available, only the login password changes.
     pub async fn plan_password_change(
         &self,
         actor: &Actor,
@@ -145,8 +144,8 @@ impl Secrets {
         Ok(self.0.plan(actor, began, view.seen, step))
     }
 
-    /// Called after the caller's commit. Loads the key of a first vault and returns its recovery
-    /// key, which cannot be retrieved again.
+    /// Concludes a plan after the caller's commit. Loads the key of a first vault and returns its recovery key,
+    /// which cannot be retrieved again.
     pub async fn conclude(&self, plan: Arc<VaultPlan>) -> Option<SecretString> {
         plan.concluded.store(true, Ordering::SeqCst);
         let work = {
@@ -163,7 +162,8 @@ impl Secrets {
             }
         };
         if let Err(error) = self.0.to_the_end(work).await {
-            // The change is committed, so return the new recovery key anyway. The next unlock loads the change.
+            // The change is committed, so the new recovery key is returned anyway. The next unlock loads the
+            // change.
             let error: &dyn std::error::Error = &error;
             tracing::error!(error, "the committed vault change was not loaded");
         }

@@ -1,5 +1,5 @@
-//! Secrets in rows of other crates: channel accounts, webhooks and MCP servers. This crate encrypts and decrypts them,
-//! independent of the meaning of the rows.
+//! Secrets in rows of other crates: channel accounts, webhooks and MCP servers. This crate encrypts and decrypts
+//! the secrets without using the meaning of the rows.
 
 use crate::write_secret::{FormedSecret, WhileSealed};
 use crate::{Secrets, SecretsError};
@@ -9,7 +9,7 @@ use gatehouse_vault::Aad;
 use secrecy::SecretString;
 use std::sync::Arc;
 
-/// The owner of a secret. Authenticated with the ciphertext.
+/// The owner of a secret. It is authenticated with the ciphertext.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SecretOwner {
     /// A field of a channel account. None of the three parts may contain a colon.
@@ -19,7 +19,7 @@ pub enum SecretOwner {
         account_id: String,
         field: String,
     },
-    /// A webhook's secret. All webhooks share this context: the secret names its webhook.
+    /// A webhook's secret. All webhooks share this context, so the plaintext contains the webhook's ID.
     Webhook {
         /// `secret` or `previous_secret`.
         field: String,
@@ -43,9 +43,9 @@ impl SecretOwner {
 }
 
 impl Secrets {
-    /// Encrypts each secret and runs `job` with them, in the same order, in one write transaction.
-    /// The transaction commits only if the vault is unchanged. Without a vault, the secrets stay in
-    /// plaintext and are encrypted later; while it is sealed, they are refused.
+    /// Encrypts secrets and passes them to `job`, in the same order, in one write transaction. The transaction
+    /// commits only if the vault is unchanged. Without a vault, the secrets stay in plaintext and are encrypted
+    /// later. While the vault is sealed, they are refused.
     pub async fn write_protected<T, E, F>(
         &self,
         secrets: Vec<(SecretOwner, SecretString)>,
@@ -68,7 +68,7 @@ impl Secrets {
             .await
     }
 
-    /// Decrypts a secret read from its row.
+    /// Decrypts a secret that was read from its row.
     pub async fn open_protected(
         &self,
         place: &SecretOwner,

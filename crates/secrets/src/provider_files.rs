@@ -1,5 +1,6 @@
-//! The two files of provider keys: `provider_keys.json` (plaintext) and `provider_keys.json.enc` (encrypted). While the
-//! plaintext file exists, it is authoritative and the copy is made from it. Blocking: call it off the async threads.
+//! The two files of provider keys: `provider_keys.json` (plaintext) and `provider_keys.json.enc` (encrypted). While
+//! the plaintext file exists, it is authoritative, and the encrypted copy is created from it. All functions block,
+//! so call them on a blocking thread.
 
 mod disk;
 mod error;
@@ -16,10 +17,11 @@ use std::path::PathBuf;
 
 const PLAIN: &str = "provider_keys.json";
 const COPY: &str = "provider_keys.json.enc";
-/// The copy encrypted with a data key that is about to become the vault's.
+/// The copy that is encrypted with the next data key of the vault, during a rotation.
 const NEXT: &str = "provider_keys.json.enc.next";
-/// What was in the files when the keys became rows: encrypted if there is a vault. No server reads them. For the
-/// database from which the installation was moved. After a later move with other keys, a number follows: `.moved.2`.
+/// The file with the keys of the provider files, written when the keys were moved to rows; encrypted if there is a
+/// vault. No server reads it. It is needed to return to the database from which the installation was moved. A later
+/// move with other keys adds a number: `.moved.2`.
 const MOVED_PLAIN: &str = "provider_keys.json.moved";
 const MOVED_COPY: &str = "provider_keys.json.enc.moved";
 const TEMPORARY: &str = "provider_keys.json.tmp";
@@ -49,14 +51,14 @@ impl ProviderFiles {
         }
     }
 
-    /// Serializes jobs: each one reads, decides and writes.
+    /// Serializes jobs that read, decide and write.
     pub(crate) fn turn(&self) -> std::sync::MutexGuard<'_, ()> {
         self.turn
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// At start: removes a half-written temporary file, and makes the plaintext files private.
+    /// Removes an incomplete temporary file and makes the plaintext files private. Called at startup.
     pub(crate) fn sweep(&self) -> Result<(), FileError> {
         let _turn = self.turn();
         self.remove(TEMPORARY)?;
@@ -67,7 +69,8 @@ impl ProviderFiles {
         Ok(())
     }
 
-    /// Loads the keys of the plaintext file, or else of the copy; `None` if there is neither.
+    /// Loads the keys of the plaintext file. If it is missing, loads those of the copy. Returns `None` if both are
+    /// missing.
     pub(crate) fn load(&self, dek: Option<&Dek>) -> Result<Option<ProviderKeys>, FileError> {
         if let Some(plain) = self.read_plain()? {
             return Ok(Some(plain));
@@ -78,7 +81,7 @@ impl ProviderFiles {
         }
     }
 
-    /// Whether only the encrypted copy contains the keys.
+    /// Returns whether only the encrypted copy contains the keys.
     pub(crate) fn is_closed(&self) -> Result<bool, FileError> {
         Ok(!self.exists(PLAIN)? && (self.exists(COPY)? || self.exists(NEXT)?))
     }
@@ -103,7 +106,7 @@ impl ProviderFiles {
         }
     }
 
-    /// After an unseal: creates the copy if it is missing or differs from the plaintext file,
+    /// Updates the files after an unseal. Creates the copy if it is missing or differs from the plaintext file,
     /// promotes a copy left by a rotation, and removes the plaintext files unless they are to be kept.
     pub(crate) fn settle(
         &self,
@@ -128,7 +131,7 @@ impl ProviderFiles {
         Ok(())
     }
 
-    /// Before a rotation: writes the new copy beside the current one.
+    /// Writes the new copy beside the current one, before a rotation.
     pub(crate) fn prepare_next(
         &self,
         old: &Dek,
@@ -148,7 +151,7 @@ impl ProviderFiles {
         Ok(self.remove(NEXT)?)
     }
 
-    /// Before the vault is disabled: creates the plaintext file if only the copy exists.
+    /// Creates the plaintext file if only the copy exists, before the vault is disabled.
     pub(crate) fn restore_plain(&self, dek: &Dek) -> Result<Restored, FileError> {
         let _turn = self.turn();
         if let Some(plain) = self.read_plain()? {
@@ -167,7 +170,7 @@ impl ProviderFiles {
         Ok(self.remove(PLAIN)?)
     }
 
-    /// After the vault was disabled: leaves only the plaintext file.
+    /// Removes all files except the plaintext file, after the vault was disabled.
     pub(crate) fn remove_copy(&self) -> Result<(), FileError> {
         let _turn = self.turn();
         self.remove(COPY)?;

@@ -1,5 +1,5 @@
-//! Keys of model providers. On SQLite they are in two files (see `provider_files`), on a database that nodes share in a
-//! table (see `provider_rows`).
+//! Keys of model providers. On SQLite, the keys are in two files (see `provider_files`). On a database that nodes
+//! share, they are in a table (see `provider_rows`).
 
 mod checks;
 mod files;
@@ -20,7 +20,7 @@ use std::sync::Arc;
 const MAX_ID_CHARACTERS: usize = 64;
 const MAX_KEY_BYTES: usize = 4096;
 const MAX_URL_BYTES: usize = 2048;
-/// A shorter key gets no hint: four characters would reveal too much of it.
+/// The minimum length of a key with a hint. Four characters would reveal too much of a shorter key.
 const MIN_HINTED: usize = 12;
 
 /// A provider that has a key.
@@ -36,7 +36,7 @@ pub struct ProviderKeyInfo {
 }
 
 impl ProviderKeyInfo {
-    /// Whether the key may be sent to this service.
+    /// Returns whether the key may be sent to this service.
     pub fn serves(&self, service: &KeyBinding) -> bool {
         self.belongs_to
             .as_ref()
@@ -62,9 +62,9 @@ impl Secrets {
         Ok(readable.keys.0.iter().map(info).collect())
     }
 
-    /// Returns the key to send to this service; `None` if the provider has none, or one for another
-    /// kind or origin. Returns `Sealed` if the key may be among those that cannot be read now, and `Damaged` if
-    /// its row does not decrypt.
+    /// Returns the key to send to this service. Returns `None` if the provider has no key, or a key for another
+    /// kind or origin. Returns `Sealed` if the key may be one that currently cannot be read, and `Damaged` if its
+    /// row does not decrypt.
     pub async fn provider_key(
         &self,
         id: &str,
@@ -125,7 +125,7 @@ impl Secrets {
         };
         let change = Change::Remove { id: id.to_owned() };
         self.change_provider_keys(change, note).await?;
-        // The keys may be in files, so this is not part of the change.
+        // A separate step after the change, because the keys may be in files.
         self.forget_use(SecretKind::Provider, id);
         let (kind, id) = (SecretKind::Provider.as_str(), id.to_owned());
         let forget = self
@@ -140,7 +140,8 @@ impl Secrets {
         self.0.provider_keys.send_replace(());
     }
 
-    /// Reads the keys of both locations: before the first unseal after a move, they are in the other one.
+    /// Reads the keys of rows and files. After a move and before the first unseal, the keys are still in the
+    /// previous location.
     fn readable_provider_keys(&self) -> BoxFuture<'_, Result<ReadableKeys, SecretsError>> {
         Box::pin(async move {
             let _shared = self.0.gate.read().await;
@@ -167,7 +168,7 @@ impl Secrets {
             };
             for (id, entry) in std::mem::take(&mut other.keys.0) {
                 let is_deleted = deleted.contains(&id);
-                // An unreadable key is not replaced by one that may be older.
+                // An unreadable key is not replaced by a key that may be older.
                 if !is_deleted && !own.sealed.contains(&id) && !own.damaged.contains(&id) {
                     own.keys.0.entry(id).or_insert(entry);
                 }
@@ -189,11 +190,10 @@ impl Secrets {
                 inner.provider_keys.send_replace(());
                 return Ok(());
             }
-            // Apply changes by other processes before encrypting with the vault's key.
+            // Applies changes by other processes before encrypting with the vault's key.
             inner.view().await?;
             let _shared = inner.gate.read().await;
-            // The files are not part of a transaction: check the caller's credential before
-            // changing them.
+            // The files are not part of a transaction, so the caller's credential is checked before changing them.
             inner.store.check_guard().await?;
             let (id, is_removed) = match &change {
                 Change::Remove { id } => (id.clone(), true),
@@ -204,11 +204,12 @@ impl Secrets {
             let job = Arc::clone(&inner);
             let write = inner.store.write(move |conn| {
                 Box::pin(async move {
-                    // Delete the row too. A row that could not be moved into the files would restore the removed key.
+                    // Also deletes the row. If the row could not be moved into the files, it would restore the
+                    // removed key.
                     if is_removed {
                         conn.delete_provider_key(&id).await?;
                     } else {
-                        // The files are moved into rows if the installation moves to PostgreSQL.
+                        // If the installation moves to PostgreSQL, the files are moved into rows.
                         note_deleted(conn, &id, false, job.now()).await?;
                     }
                     job.note_provider_keys(conn, &note).await

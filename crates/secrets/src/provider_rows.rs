@@ -1,5 +1,5 @@
-//! Provider keys in the database, where all nodes find them. Also moves them between the two files and the rows when an
-//! installation changes its database.
+//! Provider keys in the database, which all nodes share. Also moves the keys between the two files and the rows
+//! when an installation changes its database.
 
 mod carry;
 
@@ -15,21 +15,21 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// The subject of the change feed.
+/// The subject in the change feed.
 const SUBJECT: &str = "provider_keys";
-/// The key in the table of settings with the providers whose row was deleted. An old file of another node must not
-/// bring their keys back.
+/// The key of the row in the table `settings` that lists the providers whose row was deleted. Another node may have
+/// an old file with their keys, which must not be moved to rows again.
 const DELETED: &str = "provider_keys_deleted";
 
 async fn deleted_providers(conn: &mut Conn) -> Result<BTreeSet<String>, StoreError> {
     let stored = conn.find_setting(DELETED).await?;
-    // Written only by the functions below.
+    // Only the functions below write this value.
     Ok(stored
         .and_then(|ids| serde_json::from_value(ids).ok())
         .unwrap_or_default())
 }
 
-/// Notes whether the key of a provider is deleted.
+/// Records whether the key of a provider is deleted.
 pub(crate) async fn note_deleted(
     conn: &mut Conn,
     id: &str,
@@ -52,9 +52,9 @@ pub(crate) async fn note_deleted(
 #[derive(Default)]
 pub(crate) struct ReadableKeys {
     pub(crate) keys: ProviderKeys,
-    /// Whether there are keys that only an unsealed vault can read.
+    /// Whether some keys can be read only with an unsealed vault.
     pub(crate) some_are_sealed: bool,
-    /// The providers whose row only an unsealed vault can read.
+    /// The providers whose row can be read only with an unsealed vault.
     pub(crate) sealed: Vec<String>,
     /// Providers whose stored key does not decrypt.
     pub(crate) damaged: Vec<String>,
@@ -69,12 +69,12 @@ pub(crate) struct Note {
 }
 
 impl Inner {
-    /// Whether the keys are rows. With SQLite there is one node, and they are in the two files.
+    /// Returns whether the keys are rows. With SQLite there is one node, and the keys are in the two files.
     pub(crate) fn has_provider_rows(&self) -> bool {
         self.store.engine().is_shared()
     }
 
-    /// The providers whose row was deleted.
+    /// Returns the providers whose row was deleted.
     pub(crate) async fn deleted_providers(&self) -> Result<BTreeSet<String>, StoreError> {
         self.store
             .read(|conn| Box::pin(async move { deleted_providers(conn).await }))

@@ -1,5 +1,5 @@
-//! Converts between the vault crate's record and the store's row. They have the same columns, but
-//! neither crate may depend on the other.
+//! Converts between the vault crate's record and the store's row. Both have the same columns, but the two crates
+//! may not depend on each other.
 
 use crate::VaultError;
 use gatehouse_store::{Conn, VaultRow};
@@ -40,7 +40,7 @@ fn row_of(record: &VaultRecord) -> VaultRow {
     }
 }
 
-/// Stores the first record. Refuses if encrypted rows exist that a lost record could still open.
+/// Stores the first record. Refuses if there are encrypted rows, because a lost record could still open them.
 pub(crate) async fn insert(conn: &mut Conn, record: &VaultRecord) -> Result<(), VaultError> {
     if conn.find_vault().await?.is_none() && conn.count_encrypted().await? > 0 {
         return Err(VaultError::RecordLost);
@@ -52,7 +52,7 @@ pub(crate) async fn insert(conn: &mut Conn, record: &VaultRecord) -> Result<(), 
     }
 }
 
-/// Replaces the record if it is identical to the one that was opened.
+/// Replaces the record if it is identical to the record that was opened.
 pub(crate) async fn replace(
     conn: &mut Conn,
     opened: &VaultRecord,

@@ -1,4 +1,4 @@
-//! Removes the values of secrets from a server's answers.
+//! Removes the values of secrets from a server's responses.
 
 mod escaped;
 
@@ -7,26 +7,27 @@ use escaped::replace_escaped;
 use serde_json::Value;
 use std::fmt;
 
-/// Removes the values of secrets from texts: unchanged, percent-encoded, escaped for Markdown, JSON or HTML, and as
-/// parts of texts in Base64 or hexadecimal digits.
+/// Removes the values of secrets from texts. Finds a value that is unchanged, percent-encoded, or escaped for
+/// Markdown, JSON or HTML. Also finds a value within a longer text in Base64 or hexadecimal digits.
 #[derive(Clone, Default)]
 pub struct Redactor {
     /// Pairs of a value and its placeholder.
     values: Vec<(String, String)>,
-    /// Pairs of a part of a text in Base64 or hexadecimal digits and the placeholder of the value that it encodes.
+    /// Pairs of encoded text and placeholder. The encoded text is a part of a value in Base64 or hexadecimal
+    /// digits.
     encoded: Vec<(String, String)>,
 }
 
 /// Maximum length of the escaped form of one byte of a value, in bytes: a numeric character reference with leading
 /// zeros, from `&` to `;`.
 const LONGEST_ESCAPE: usize = 17;
-/// How often a percent-encoded character may be encoded in all. Its escape is then shorter than [`LONGEST_ESCAPE`].
+/// Maximum number of times that a character is percent-encoded. The result is shorter than [`LONGEST_ESCAPE`].
 const PERCENT_DEPTH: usize = 3;
-/// Shorter encoded parts are not removed, because other texts could contain them. The parts in Base64 of a value of 8
-/// bytes have this length.
+/// The minimum length of an encoded part that is removed. Shorter parts could occur in other texts. The parts in
+/// Base64 of a value of 8 bytes have this length.
 const LEAST_ENCODED: usize = 10;
 
-/// Shows nothing, as it contains the secrets.
+/// Prints no fields, because they contain the secrets.
 impl fmt::Debug for Redactor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Redactor").finish_non_exhaustive()
@@ -34,7 +35,7 @@ impl fmt::Debug for Redactor {
 }
 
 impl Redactor {
-    /// Takes pairs of a placeholder and the secret that it replaces.
+    /// Creates a redactor from pairs of a placeholder and the secret that it replaces.
     pub fn new<'v>(values: impl IntoIterator<Item = (String, &'v str)>) -> Self {
         let values = values.into_iter();
         let values: Vec<(String, String)> = values
@@ -72,7 +73,7 @@ impl Redactor {
         }
     }
 
-    /// Whether there are values to remove.
+    /// Returns whether there are values to remove.
     pub const fn is_needed(&self) -> bool {
         !self.values.is_empty()
     }
@@ -90,10 +91,10 @@ impl Redactor {
         text
     }
 
-    /// Redacts a text that was cut off. Drops its end, which could be the beginning of a value.
+    /// Redacts a truncated text. Removes its end, which could be the beginning of a value.
     pub fn redact_cut(&self, text: String) -> String {
         let mut text = self.redact(text);
-        // Encoded, a value is shorter than with the longest escapes.
+        // An encoded value is shorter than a value with the longest escapes.
         let longest = self.values.iter().map(|(value, _)| value.len()).max();
         let dropped = longest.unwrap_or(0).saturating_mul(LONGEST_ESCAPE);
         text.truncate(text.floor_char_boundary(text.len().saturating_sub(dropped)));
@@ -101,8 +102,9 @@ impl Redactor {
     }
 }
 
-/// The parts that every text in Base64 has if it encodes a text with this value, for each position of the value modulo
-/// 3. The character at each end of a part may also depend on what surrounds the value, and is left out.
+/// Returns the parts that are in any Base64 text that encodes a text with this value. There is one part for each
+/// position of the value modulo 3. The first and the last character of an encoded value can depend on its
+/// surroundings and are omitted.
 fn base64_parts(value: &str) -> Vec<String> {
     let mut parts = Vec::new();
     for encoding in [&BASE64_NOPAD, &BASE64URL_NOPAD] {
@@ -118,20 +120,20 @@ fn base64_parts(value: &str) -> Vec<String> {
     parts
 }
 
-/// The value in hexadecimal digits.
+/// Returns the value in hexadecimal digits.
 fn hex(value: &str) -> impl Iterator<Item = String> {
     let texts = [&HEXLOWER, &HEXUPPER].map(|encoding| encoding.encode(value.as_bytes()));
     texts.into_iter().filter(|text| text.len() >= LEAST_ENCODED)
 }
 
-/// The longest run of letters and digits. The other characters of Base64 are escaped in some texts: `\/` in JSON, `%2B`
-/// in URLs, `\_` in Markdown.
+/// Returns the longest run of letters and digits. The other characters of Base64 are escaped in some texts: `\/` in
+/// JSON, `%2B` in URLs, `\_` in Markdown.
 fn never_escaped(part: &str) -> &str {
     let runs = part.split(|c: char| !c.is_ascii_alphanumeric());
     runs.max_by_key(|run| run.len()).unwrap_or_default()
 }
 
-/// The longest first: a value may contain another one.
+/// Sorts the longest values first, because a value may contain another one.
 fn sorted(mut values: Vec<(String, String)>) -> Vec<(String, String)> {
     values.sort_by(|(one, _), (two, _)| two.len().cmp(&one.len()).then_with(|| one.cmp(two)));
     values.dedup();

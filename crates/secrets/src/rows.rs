@@ -1,5 +1,5 @@
-//! Walks over every stored secret in all tables and encrypts, decrypts or re-encrypts it in place. The caller's
-//! transaction makes the walk atomic.
+//! Walks over every stored secret in all tables and encrypts, decrypts or re-encrypts it in place. The transaction
+//! of the caller makes the walk atomic.
 
 use crate::settings::Progress;
 use crate::{DisableReport, VaultError};
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use tokio::sync::watch;
 use zeroize::{Zeroize, Zeroizing};
 
-/// Progress is reported once per this many secrets.
+/// The number of secrets after which progress is reported.
 const STEP: u64 = 250;
 
 /// The operation on each secret.
@@ -37,7 +37,7 @@ impl Turn {
         }
     }
 
-    /// The new value and whether it is encrypted; `None` leaves the row unchanged.
+    /// Returns the new value and whether it is encrypted; `None` leaves the row unchanged.
     fn turn(
         &self,
         random: &dyn Random,
@@ -70,7 +70,7 @@ impl Turn {
     }
 }
 
-/// The context of a row's ciphertext.
+/// Returns the context of a row's ciphertext.
 pub(crate) fn aad_of(table: SecretTable, id: &str) -> Aad {
     match table {
         SecretTable::EnvVariables => Aad::env(id),
@@ -106,7 +106,7 @@ impl Drop for ClearProgress<'_> {
 }
 
 impl Walk<'_> {
-    /// Walks over all tables. Returns how many secrets were changed in each.
+    /// Walks over all tables. Returns the number of changed secrets per table.
     pub(crate) async fn run(
         &self,
         conn: &mut Conn,
@@ -152,7 +152,7 @@ impl Walk<'_> {
         row.value.zeroize();
         match turn {
             Turn::Encrypt(_) => Ok(stored),
-            // A skipped row would become unreadable.
+            // If the row were skipped, it would become unreadable.
             Turn::Decrypt(_) | Turn::Rekey { .. } if !stored => Err(VaultError::Changed),
             Turn::Decrypt(_) | Turn::Rekey { .. } => Ok(true),
         }

@@ -10,18 +10,18 @@ use std::sync::Arc;
 
 /// The setting that enables or disables the vault.
 pub(crate) const VAULT_ENABLED: &str = "auth.vault_enabled";
-/// Counts changes of the vault's record, password or flag by any node. Not a setting: the table
-/// also holds state.
+/// The key of the counter of changes of the vault's record, password or flag by any node. It is not a setting: the
+/// table `settings` also contains state.
 const GENERATION: &str = "vault_generation";
 
-/// The vault's state in the database. A secret is written, and a transition takes effect, only while this equals the
-/// state at the start.
+/// The vault's state in the database. A secret is written, and a transition takes effect, only while this state
+/// equals the state at the start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Seen {
     pub(crate) record: RecordState,
     pub(crate) dek_id: Option<String>,
     pub(crate) disabled: bool,
-    /// Distinguishes states that are otherwise equal, such as before and after `disable` and
+    /// Distinguishes states that are otherwise equal, such as the states before a `disable` and after the next
     /// `enable`.
     pub(crate) generation: i64,
 }
@@ -79,7 +79,7 @@ pub(crate) struct View {
 }
 
 impl View {
-    /// The record, or the reason why there is none.
+    /// Returns the record, or the reason why there is none.
     pub(crate) fn record(&self) -> Result<&VaultRecord, VaultError> {
         self.record.as_ref().ok_or(match self.seen.record {
             RecordState::Lost => VaultError::RecordLost,

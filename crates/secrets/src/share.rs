@@ -1,6 +1,6 @@
-//! Nodes that share a database and a cluster secret share the data key. This module requests it for a sealed node,
-//! `answer` answers for an unsealed one, and `rotation` passes the key of a rotation to nodes that have the previous
-//! key. The vault crate owns the cryptography, `owner_seal` the rule for a node that its owner sealed.
+//! Nodes that share a database and a cluster secret share the data key. This module requests the key for a sealed
+//! node. `answer` answers for an unsealed node, and `rotation` passes the key of a rotation to nodes that have the
+//! previous key. The vault crate contains the cryptography, `owner_seal` the rule for a node that its owner sealed.
 
 mod answer;
 mod cluster;
@@ -21,7 +21,8 @@ use std::sync::atomic::Ordering;
 
 /// The age at which a sealed node replaces its request, in milliseconds.
 const RENEWED_MS: i64 = 15_000;
-/// How long a row is kept, in milliseconds. Also the greatest difference between the nodes' clocks.
+/// How long a row is kept, in milliseconds. This is also the maximum allowed difference between the clocks of
+/// nodes.
 const KEPT_MS: i64 = 120_000;
 
 fn is_kept(row: &VaultShareRow, now: Timestamp) -> bool {
@@ -65,7 +66,7 @@ impl Inner {
         }
     }
 
-    /// Unseals with the answer to `asked`. Returns the request to wait for, if there is none yet.
+    /// Unseals with the answer to `asked`. If there is no answer yet, returns the request to wait for.
     async fn request_key(
         self: &Arc<Self>,
         cluster: &ClusterKey,
@@ -174,8 +175,8 @@ impl Inner {
         Ok(())
     }
 
-    /// Deletes an answered request in the transaction of the unseal. Returns `Superseded` if an owner has sealed
-    /// a node since.
+    /// Deletes an answered request in the transaction of the unseal. Returns `Superseded` if an owner has sealed a
+    /// node in the meantime.
     pub(crate) async fn end_request(&self, conn: &mut Conn, id: &str) -> Result<(), VaultError> {
         if !OwnerSeal::read(conn).await?.is_over(self.sealed_after()) {
             return Err(VaultError::Superseded);

@@ -56,7 +56,7 @@ impl Import {
     }
 }
 
-/// Parses a key. May take seconds: the key's author chose the cost of the passphrase derivation,
+/// Parses a key. Can take seconds, because the author of the key chose the cost of the passphrase derivation,
 /// within limits.
 pub(crate) fn read(import: &Import) -> Result<PrivateKey, SecretsError> {
     let text = import.private_key.expose_secret().trim();
@@ -118,7 +118,7 @@ fn read_openssh(text: &str, import: &Import) -> Result<PrivateKey, SecretsError>
     supported(opened.map_err(|_| SecretsError::WrongPassphrase)?)
 }
 
-/// Accepts only key types that work without a person present and are strong enough.
+/// Accepts only key types that are strong enough and can be used without a person present.
 fn supported(key: PrivateKey) -> Result<PrivateKey, SecretsError> {
     match key.key_data() {
         KeypairData::Ed25519(_) | KeypairData::Ecdsa(_) | KeypairData::Rsa(_) => Ok(key),

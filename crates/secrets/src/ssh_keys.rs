@@ -114,9 +114,9 @@ impl Secrets {
             .await
     }
 
-    /// Imports an OpenSSH, PKCS#8, PKCS#1 or SEC1 private key. The passphrase is used once; the
-    /// vault then protects the key. Returns `NameTaken` if the name is in use, and
-    /// `WrongPassphrase` if the passphrase does not open the key.
+    /// Imports an OpenSSH, PKCS#8, PKCS#1 or SEC1 private key. The passphrase is used once; after that, the vault
+    /// protects the key. Returns `NameTaken` if the name is in use, and `WrongPassphrase` if the passphrase does
+    /// not open the key.
     pub async fn import_ssh_key(
         &self,
         actor: &Actor,

@@ -15,9 +15,9 @@ const RSA_SHA2_256: u32 = 2;
 const RSA_SHA2_512: u32 = 4;
 
 impl Secrets {
-    /// Signs data with a stored key. Returns the signature in SSH's format (RFC 4253, section 6.6),
-    /// or `Sealed` while the key cannot be read. The key's name, and the program that the caller
-    /// states, are written to the audit log first.
+    /// Signs data with a stored key. Returns the signature in SSH's format (RFC 4253, section 6.6), or `Sealed`
+    /// while the key cannot be read. Before signing, writes the key's name, and the program that the caller states,
+    /// to the audit log.
     pub async fn sign_with_ssh_key(
         &self,
         actor: &Actor,

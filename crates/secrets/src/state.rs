@@ -25,16 +25,16 @@ pub(crate) use task_aborted::TaskAborted;
 use tokio::sync::{RwLock, RwLockWriteGuard, watch};
 use tokio_util::task::TaskTracker;
 
-/// A future as the store's closures return it.
+/// A future of the type that the store's closures return.
 pub(crate) type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 struct Memory {
     keyring: Keyring,
     seen: Seen,
-    /// The latest start of a request that sealed, enabled or disabled the vault.
+    /// When the latest request that sealed, enabled or disabled the vault started.
     closed: Option<RequestStart>,
-    /// The record's key, if this process disabled the vault. Nothing is encrypted with it; it only
-    /// allows wrapping the record for a new password later.
+    /// The record's key, if this process disabled the vault. Nothing is encrypted with it. It is used only to wrap
+    /// the record for a new password.
     spare: Option<Arc<Dek>>,
     /// The number of unlocks on all nodes when an owner sealed this one.
     sealed_after: Option<i64>,
@@ -43,13 +43,13 @@ struct Memory {
 pub(crate) struct Inner {
     pub(crate) store: Store,
     pub(crate) kdf: KdfQueue,
-    /// Derives keys from the passphrases of imported keys, separately so that imports do not delay
+    /// The queue that derives keys from passphrases of imported keys. It is separate, so that imports do not delay
     /// logins.
     pub(crate) imports: KdfQueue,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) random: Arc<dyn Random>,
     pub(crate) settings: ArcSwap<SecretsSettings>,
-    /// Shared by readers and writers of secrets; exclusive for a vault transition.
+    /// Readers and writers of secrets hold it shared; a vault transition holds it exclusively.
     pub(crate) gate: RwLock<()>,
     pub(crate) status: watch::Sender<Status>,
     pub(crate) progress: watch::Sender<Option<Progress>>,
@@ -132,7 +132,7 @@ impl Inner {
         self.memory().keyring.status()
     }
 
-    /// The data key; `None` unless unsealed.
+    /// Returns the data key; `None` unless the vault is unsealed.
     pub(crate) fn dek(&self) -> Option<Arc<Dek>> {
         self.memory().keyring.dek()
     }
@@ -146,14 +146,14 @@ impl Inner {
         self.begins.next()
     }
 
-    /// Takes the gate for a transition that is ready to take effect.
+    /// Takes the gate exclusively, for a transition that is ready to take effect.
     pub(crate) async fn alone(&self) -> RwLockWriteGuard<'_, ()> {
         self.pauses.point().await;
         self.gate.write().await
     }
 
-    /// Takes the gate for a transition that loads a key or disables the vault. Fails if a request
-    /// that started later sealed, enabled or disabled the vault.
+    /// Takes the gate exclusively, for a transition that loads a key or disables the vault. Fails if a request that
+    /// started later sealed, enabled or disabled the vault.
     pub(crate) async fn alone_unless_superseded(
         &self,
         began: RequestStart,
@@ -165,8 +165,8 @@ impl Inner {
         Ok(alone)
     }
 
-    /// Runs a future to completion even if the caller is dropped: nothing may interrupt it between a commit and the
-    /// matching change in memory.
+    /// Runs a future to completion even if the caller is dropped. Nothing may interrupt it between a commit and the
+    /// corresponding change in memory.
     pub(crate) async fn to_the_end<T, E, F>(&self, work: F) -> Result<T, E>
     where
         T: Send + 'static,

@@ -1,5 +1,5 @@
-//! Bytes that other crates store in their own files and can lose. Encrypted with the data key if
-//! there is one. They are never migrated: the owner recreates what no longer opens.
+//! Bytes that other crates store in their own files and that may be lost. They are encrypted with the data key if
+//! there is one. They are never migrated: the owner recreates bytes that can no longer be decrypted.
 
 use crate::Secrets;
 use gatehouse_vault::{Aad, Status};
@@ -15,8 +15,8 @@ pub enum StorableBytes {
 }
 
 impl Secrets {
-    /// Prepares bytes of the voice cache for storage under this name. Returns `None` while the
-    /// vault is sealed, because they could only be stored in plaintext.
+    /// Prepares bytes of the voice cache for storage under this name. Returns `None` while the vault is sealed,
+    /// because the bytes could be stored only in plaintext.
     pub fn keep_bytes(&self, name: &str, bytes: &[u8]) -> Option<StorableBytes> {
         let (_, status, dek) = self.0.known();
         match (status, dek) {
@@ -29,8 +29,8 @@ impl Secrets {
         }
     }
 
-    /// Reads bytes stored under this name. Returns `None` if they cannot be opened: the vault is
-    /// sealed or has a different key, or they are plaintext although a vault is enabled.
+    /// Reads bytes that were stored under this name. Returns `None` if they cannot be opened: the vault is sealed
+    /// or has a different key, or the bytes are plaintext although a vault is enabled.
     pub fn kept_bytes(&self, name: &str, kept: StorableBytes) -> Option<Zeroizing<Vec<u8>>> {
         let (_, status, dek) = self.0.known();
         match (kept, dek) {

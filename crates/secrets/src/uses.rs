@@ -1,4 +1,4 @@
-//! When stored secrets were last used. Uses are collected in memory and written in batches: the use of a secret does
+//! When stored secrets were last used. Uses are collected in memory and written in batches, so using a secret does
 //! not write to the database.
 
 use crate::{Secrets, SecretsError};
@@ -7,7 +7,7 @@ use gatehouse_store::StoreError;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The time between two writes of the same secret's last use.
+/// The minimum time between two writes of the last use of a secret.
 const WRITTEN_EVERY_MS: i64 = 60_000;
 /// How many last uses are written in one transaction.
 const WRITTEN_AT_ONCE: usize = 500;
@@ -26,7 +26,7 @@ pub enum SecretKind {
 }
 
 impl SecretKind {
-    /// The kind as the database has it.
+    /// Returns the name of the kind in the database.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Env => "env",
@@ -40,12 +40,12 @@ impl SecretKind {
 #[derive(Clone, Copy, Debug)]
 struct Use {
     at: Timestamp,
-    /// The last use that is in the database.
+    /// The last use in the database.
     written: Option<Timestamp>,
 }
 
 impl Use {
-    /// Whether to write the last use now.
+    /// Returns whether to write the last use now.
     fn is_due(self, now: Timestamp, all: bool) -> bool {
         match self.written {
             None => true,
@@ -118,7 +118,7 @@ impl Secrets {
         self.0.uses.forget(kind, name);
     }
 
-    /// When each secret of a kind was last used, by name. Secrets that were never used are absent.
+    /// Returns when each secret of a kind was last used, by name. Secrets that were never used are absent.
     pub async fn last_uses(
         &self,
         kind: SecretKind,
@@ -140,14 +140,14 @@ impl Secrets {
         Ok(all)
     }
 
-    /// Writes the last uses: each secret at most once a minute, or all pending ones. A use that could not be written
-    /// stays pending. Uses of deleted secrets are not written.
+    /// Writes the last uses of secrets. Each is written at most once per minute, unless `all` is true. A use that
+    /// could not be written stays pending. Uses of deleted secrets are not written.
     pub async fn write_uses(&self, all: bool) -> Result<(), StoreError> {
         let due = self.0.uses.due(self.0.now(), all);
         for group in due.chunks(WRITTEN_AT_ONCE) {
             let (inner, uses) = (Arc::clone(&self.0), group.to_vec());
             let write = self.0.store.write(move |conn| {
-                // The keys in files may have been deleted in the meantime.
+                // Keys in files may have been deleted in the meantime.
                 let uses = uses.iter();
                 let known = uses.filter(|(kind, name, _)| inner.uses.contains(*kind, name));
                 let rows: Vec<_> = known

@@ -1,5 +1,5 @@
-//! Reads and writes secrets of all tables: encrypted while the vault is unsealed, otherwise in plaintext. Independent
-//! of the tables.
+//! Reads and writes secrets of all tables. Secrets are encrypted while the vault is unsealed, otherwise in
+//! plaintext. This module does not depend on the tables.
 
 use crate::SecretsError;
 use crate::lifecycle::TRIES;
@@ -10,7 +10,7 @@ use secrecy::{ExposeSecret, SecretString};
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
-/// Returned with a secret that was stored in plaintext.
+/// The warning that is returned for a secret stored in plaintext.
 const WARNING: &str =
     "Stored as plaintext because the vault is sealed; it is encrypted when the vault is unlocked.";
 
@@ -80,9 +80,9 @@ impl Inner {
         .await
     }
 
-    /// Writes secrets with `job` in one transaction that commits only if the vault has not changed
-    /// since they were encrypted. This prevents storing a value encrypted with an old key, or
-    /// plaintext beside an unsealed vault. Runs `job` again if the vault changed.
+    /// Writes secrets with `job` in one transaction that commits only if the vault has not changed since they were
+    /// encrypted. This prevents storing a value that is encrypted with an old key, or plaintext while the vault is
+    /// unsealed. Runs `job` again if the vault changed.
     pub(crate) async fn write_secrets<T, E, F>(
         self: &Arc<Self>,
         secrets: &[(Aad, SecretString)],

@@ -18,15 +18,15 @@ use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// The wait before a failed message is sent again, unless the vendor asks for another one.
+/// The delay before a failed message is sent again, unless the vendor requests a different delay.
 const RETRY_AFTER: Duration = Duration::from_secs(10);
 /// The subject of a mail, and the title on ntfy.
 const TITLE: &str = "A tool call waits for approval";
 
 impl Services {
-    /// Asks trusted people in their chats about each call that waits, and notifies the channels of `approvals.notify`,
-    /// until `shutdown`.
-    /// Each message is a task in `tasks`, so a slow channel delays no other message.
+    /// Sends messages about waiting calls until `shutdown`: questions to trusted people in their chats, and notices
+    /// to the channels of `approvals.notify`. Each message is a task in `tasks`, so a slow channel delays no other
+    /// message.
     pub fn send_approval_messages(
         self: &Arc<Self>,
         shutdown: CancellationToken,
@@ -42,7 +42,7 @@ impl Services {
                         services.note_end(&resolved, &sends).await;
                         continue;
                     }
-                    // Calls among the missed events can still be answered in the web UI.
+                    // If events were missed, their calls can still be answered in the web UI.
                     Ok(_) | Err(RecvError::Lagged(_)) => continue,
                     Err(RecvError::Closed) => return,
                 };
@@ -53,7 +53,7 @@ impl Services {
                 let (services, shutdown) = (Arc::clone(&services), shutdown.clone());
                 let all = sends.clone();
                 sends.spawn(async move {
-                    // Before anyone has the link.
+                    // Stored before the link is sent.
                     if let Some(token) = token {
                         services.store_link(&asked, &token).await;
                     }
@@ -85,8 +85,8 @@ impl Services {
         tasks.spawn(async move { services.store_link_end_later(&id, end).await });
     }
 
-    /// Asks the trusted person whose turn needs the approval, replies that it waits if the question is not in the chat
-    /// of the message, and notifies the channels of `approvals.notify`.
+    /// Asks the trusted person whose turn needs the approval, and notifies the channels of `approvals.notify`. If
+    /// the question is not asked in the chat of the person's message, replies to the message that the turn waits.
     async fn announce(
         self: &Arc<Self>,
         asked: &Arc<Approval>,
@@ -105,8 +105,8 @@ impl Services {
                 shutdown.run_until_cancelled(telling).await;
             });
         }
-        // The chats to ask in. Each has the target that gets a link instead, if there is no chat or it cannot
-        // show the question.
+        // The chats in which to ask. If there is no chat, or if it cannot show the question, the target gets a link
+        // instead.
         let mut places: Vec<(Option<Chat>, Option<String>)> = Vec::new();
         for target in self.config.resolved().settings.approvals.notify.clone() {
             let chat = self.chat_of_target(&target).await.map(|chat| {
@@ -145,7 +145,7 @@ impl Services {
         let Some(token) = self.agents.approval_token(&asked.id) else {
             return;
         };
-        // The shared clock, because the expiry is also compared with it.
+        // Uses the shared clock, because the expiry is also compared with it.
         let at = self.store.shared_now(&self.clock).await;
         let resolved = self.config.resolved();
         let links = resolved.settings.approvals.links;
@@ -175,18 +175,18 @@ impl Services {
     }
 }
 
-/// Whether a message to a target contains the link. The log does not get one that answers without a login, because logs
-/// are kept and copied.
+/// Returns whether a message to a target contains the link. A message to the log does not contain a link that works
+/// without a login, because logs are kept and copied.
 fn may_have_link(target: &str, links: ApprovalLinks) -> bool {
     let is_log = target.split(':').next() == Some("log");
     !(is_log && links == ApprovalLinks::Bearer)
 }
 
-/// The labels of the buttons that open the page of a call, and their URLs.
+/// Returns the labels and URLs of the buttons that open the page of a call.
 fn buttons_of(links: ApprovalLinks, link: &str) -> Vec<(&'static str, String)> {
     match links {
         ApprovalLinks::SignIn => vec![("Open", link.to_owned())],
-        // The page shows the whole call, and asks before it answers.
+        // The page shows the whole call, and asks for confirmation.
         ApprovalLinks::Bearer => vec![
             ("Allow…", format!("{link}?answer=allow")),
             ("Deny…", format!("{link}?answer=deny")),

@@ -9,24 +9,24 @@ use serde_json::{Map, json};
 
 /// The kind of the audit row of an answer.
 pub const APPROVAL_RESOLVED: &str = "approval.resolved";
-/// The kind of the audit row of a person who pressed a button without being trusted.
+/// The kind of the audit row of a button press by a person who is not trusted.
 pub const APPROVAL_PRESS_REFUSED: &str = "approval.press_refused";
 
 /// An answer to a waiting call.
 #[derive(Clone, Copy, Debug)]
 pub struct ApprovalAnswer<'a> {
     pub allow: bool,
-    /// What the answer allows besides this call.
+    /// The later calls that the answer also allows.
     pub remember: Option<Remember>,
-    /// The key of a person on a channel, or [`STRANGER`](gatehouse_auth::STRANGER): what the answer allows for later
-    /// calls ends with the permissions of this one.
+    /// The key of a person on a channel, or [`STRANGER`](gatehouse_auth::STRANGER). Approvals for later calls end
+    /// with the permissions of this person or caller.
     pub by: Option<&'a str>,
     pub through: AnsweredThrough,
 }
 
 impl Services {
     /// Answers a waiting call. The answer is recorded before it takes effect, so a call never runs on an approval
-    /// that the audit log does not contain. The record fails if the caller's credential has ended.
+    /// that is missing from the audit log. Recording fails if the caller's credential has ended.
     pub async fn resolve_approval(
         &self,
         actor: &Actor,
@@ -67,12 +67,12 @@ impl Services {
         }
         let ended = match &answered {
             Ok(()) => Concluded::Done(Map::new()),
-            // Later calls may have been allowed until it was clear that this call no longer waits.
+            // Later calls may already have been allowed when it turned out that this call no longer waits.
             Err(problem) if allow && remember.is_some() => Concluded::Failed(problem.code.name()),
             Err(_) => Concluded::Withdrawn,
         };
         self.auth.conclude(intent, ended).await;
-        // After the record, whose time is that of the answer.
+        // Stored after the audit row, whose time is the time of the answer.
         if answered.is_ok() {
             self.store_link_end(&asked.id, StoredEnd::Answered(decision))
                 .await;

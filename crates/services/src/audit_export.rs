@@ -1,10 +1,11 @@
-//! Copies of the audit log in a file (`audit.file`) and at a syslog server (`audit.syslog`). A background task reads
-//! committed rows, so a change neither waits for a copy nor fails because of one. The position of each copy is in the
-//! database: a restart continues there, and only one node at a time takes the next rows (`position`).
+//! Copies of the audit log in a file (`audit.file`) and at a syslog server (`audit.syslog`). A background task
+//! reads committed rows, so a change does not wait for a copy and does not fail because of one. The position of
+//! each copy is in the database. A restart continues at the position, and only one node at a time takes the next
+//! rows (`position`).
 //!
-//! A row is written once, with two exceptions. If a process is killed after it sent rows to syslog and before it stored
-//! the position, the rows are sent again. If another node takes over from a killed one, it writes the last rows again,
-//! into its own file. The sequence numbers of the records reveal both cases.
+//! A row is written once, with two exceptions. If a process is killed after it sent rows to syslog and before it
+//! stored the position, the rows are sent again. If another node takes over from a killed one, it writes the last
+//! rows again, into its own file. Both cases can be detected by the sequence numbers of the records.
 
 mod check;
 mod destination;
@@ -32,11 +33,12 @@ use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// How often the task reads new rows after this process has appended some, or while rows wait.
+/// How often the task reads new rows while rows wait, or after this process has appended some.
 const POLL: Duration = Duration::from_secs(2);
-/// Every so many polls, the task reads rows that other processes have appended and do not copy themselves.
+/// The number of polls after which the task reads rows that other processes have appended but do not copy
+/// themselves.
 const POLLS_WHEN_IDLE: u32 = 10;
-/// The wait after a failure. Another node may copy the rows during this time.
+/// The delay after a failure. Another node may copy the rows during this time.
 const RETRY_MS: u64 = 30_000;
 
 /// The copies of this node.
@@ -44,18 +46,19 @@ const RETRY_MS: u64 = 30_000;
 pub(crate) struct AuditExport {
     progress: Mutex<[Progress; 2]>,
     health: Health,
-    /// A write to the file that did not end in time. It occupies a thread, so no other write begins before it ends.
+    /// A write to the file that did not end in time. It occupies a thread, so no other write begins until it ends.
     hung: std::sync::Mutex<Option<AbortHandle>>,
 }
 
-/// The rows up to `through` were written. `error` is the reason why the others were not.
+/// The result of writing rows. The rows up to `through` were written. `error` is the reason why later rows were
+/// not.
 struct Written {
     through: i64,
     error: Option<String>,
 }
 
 impl Services {
-    /// Writes the copies until `shutdown`, then the remaining rows.
+    /// Writes the copies until `shutdown`, followed by the remaining rows.
     pub fn export_audit_log(self: &Arc<Self>, shutdown: CancellationToken, tasks: &TaskTracker) {
         let services = Arc::clone(self);
         tasks.spawn(async move {
@@ -76,7 +79,7 @@ impl Services {
         progress.iter().any(Progress::is_unfinished)
     }
 
-    /// Writes the rows that are not in the copies yet. Tests call it to wait for them.
+    /// Writes the rows that are not yet in the copies. Tests call it to wait for them.
     #[doc(hidden)]
     pub async fn export_audit_rows(&self) {
         let mut progress = self.audit_export.progress.lock().await;
@@ -86,7 +89,7 @@ impl Services {
             let health = &self.audit_export.health;
             let Some(place) = place else {
                 health.forget(target);
-                // Another copy may be turned on later.
+                // The copy may be turned on again later.
                 (progress.retry_at_ms, progress.is_cut_off) = (0, false);
                 (progress.other, progress.has_more) = (None, false);
                 continue;
@@ -111,7 +114,7 @@ impl Services {
         }
     }
 
-    /// Takes rows until none are left. `None` if there was nothing to do.
+    /// Writes rows until none remain. Returns `None` if there was nothing to do.
     async fn export_to(
         &self,
         target: Target,

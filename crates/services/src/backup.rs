@@ -56,7 +56,7 @@ fn show_time(metric: &'static str, at: Option<Timestamp>) {
     }
 }
 
-/// A backup that was made.
+/// A completed backup.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct CreatedBackup {
     #[serde(flatten)]
@@ -73,8 +73,8 @@ pub fn check_recipient(text: &str) -> Result<(), InvalidValue> {
     parsed.map_err(|error| InvalidValue::new(error.to_string()))
 }
 
-/// Checks `backup.recipient` in the settings file and the environment. A wrong stored value is reported by `doctor`: it
-/// must not prevent a start.
+/// Checks `backup.recipient` in the settings file and the environment. An invalid stored value is only reported by
+/// `doctor`, because it must not prevent a start.
 pub fn check_written_recipient(layers: &Layers) -> Result<(), ConfigError> {
     let written = layers.written()?;
     match written.settings.backup.recipient.as_deref() {
@@ -85,7 +85,7 @@ pub fn check_written_recipient(layers: &Layers) -> Result<(), ConfigError> {
     }
 }
 
-/// A backup that may be made.
+/// The input of a backup, and the right to create it.
 struct Begun {
     turn: OwnedMutexGuard<()>,
     recipient: Option<Recipient>,
@@ -93,8 +93,8 @@ struct Begun {
 }
 
 impl Services {
-    /// Makes a backup in the directory for backups, then deletes all but the newest `keep`. By default, uses the
-    /// recipient of the settings, if any. One backup is made at a time.
+    /// Creates a backup in the directory for backups, then deletes all but the newest `keep` backups. By default,
+    /// uses the recipient of the settings, if any. Only one backup is created at a time.
     pub async fn create_backup(
         &self,
         recipient: Option<Recipient>,
@@ -154,8 +154,8 @@ impl Services {
         Ok(described(name, &created, &deleted))
     }
 
-    /// Waits until no backup is made in the directory for backups, and prevents others until the returned value is
-    /// dropped. Tests call it in place of another backup.
+    /// Waits until no backup is being created in the directory for backups. Prevents new ones until the returned
+    /// value is dropped. Tests use it to simulate another running backup.
     #[doc(hidden)]
     pub async fn hold_backups(&self) -> OwnedMutexGuard<()> {
         Arc::clone(&self.backup_turn).lock_owned().await
@@ -185,20 +185,20 @@ impl Services {
     }
 }
 
-/// Reserves a turn to make a backup. Fails while another backup has it.
+/// Reserves a turn to create a backup. Fails while another backup has it.
 fn turn_of(turn: &Arc<Mutex<()>>) -> Result<OwnedMutexGuard<()>, Problem> {
     let message = "A backup is already being made. Try again when it is complete.";
     let turn = Arc::clone(turn).try_lock_owned();
     turn.map_err(|_| Problem::new(ErrorCode::Conflict, message))
 }
 
-/// The reason is for administrators, who alone may make backups.
+/// Converts an error to a problem. The problem contains the reason, because only administrators may create backups.
 fn failed(error: impl std::error::Error) -> Problem {
     let message = format!("The backup failed: {}.", reasons(&error));
     Problem::new(ErrorCode::StorageUnavailable, message)
 }
 
-/// The error with its causes.
+/// Returns the error with its causes.
 fn reasons(error: &dyn std::error::Error) -> String {
     let mut reasons = vec![error.to_string()];
     let mut source = error.source();

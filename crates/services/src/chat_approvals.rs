@@ -1,7 +1,7 @@
 //! Questions about waiting tool calls in the direct chats of trusted people, with buttons that answer them.
 //!
-//! A question's task lives until the call no longer waits, and then replaces the buttons with the result. After a
-//! crash the buttons stay; a press removes them.
+//! A question's task runs until the call no longer waits, and then replaces the buttons with the result. After a
+//! crash, the buttons stay until a person presses one.
 
 mod asker;
 mod presses;
@@ -25,20 +25,20 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
-/// The wait before a failed request is made again, unless the vendor asks for another one.
+/// The delay before a failed request is repeated, unless the vendor requests a different delay.
 const RETRY_AFTER: Duration = Duration::from_secs(10);
 /// The maximum number of attempts to send the result.
 const RESULT_TRIES: u32 = 5;
-/// After the shutdown began: how long a question waits for the end of its call.
+/// How long a question waits for the end of its call after shutdown has begun.
 const LAST_WAIT: Duration = Duration::from_secs(5);
 
-/// The buttons of a question that shows the conversation, or is in the chat of the conversation, in rows.
+/// The buttons, in rows, of a question that shows the conversation or is in the chat of the conversation.
 const ANSWERS: &[&[Choice]] = &[
     &[Choice::Allow, Choice::Deny],
     &[Choice::Session],
     &[Choice::Arguments],
 ];
-/// The buttons of a question whose conversation is not known.
+/// The buttons of a question that does not show its conversation.
 const ANSWERS_ELSEWHERE: &[&[Choice]] = &[&[Choice::Allow, Choice::Deny], &[Choice::Arguments]];
 
 /// Where a question is sent.
@@ -46,12 +46,12 @@ const ANSWERS_ELSEWHERE: &[&[Choice]] = &[&[Choice::Allow, Choice::Deny], &[Choi
 pub(crate) struct Chat {
     pub(crate) place: ButtonRecipient,
     pub(crate) thread: Option<String>,
-    /// Whether a turn of this conversation made the call.
+    /// Whether the call comes from a turn of this conversation.
     pub(crate) is_own: bool,
 }
 
 impl Services {
-    /// The direct chat of a trusted person that messages to a target arrive in.
+    /// Returns the direct chat of a trusted person to which messages to a target are sent.
     pub(crate) async fn chat_of_target(&self, target: &str) -> Option<Chat> {
         let direct = match self.channels.find_direct_chat(target).await {
             Ok(direct) => direct?,
@@ -79,14 +79,14 @@ impl Services {
         })
     }
 
-    /// Whether the person may answer calls now.
+    /// Returns whether the person may currently answer calls.
     async fn is_trusted(&self, place: &ButtonRecipient) -> Result<bool, StoreError> {
         let pairing = self.channels.find_pairing(&place.account, &place.person);
         Ok(pairing.await?.is_some_and(|pairing| pairing.trusted))
     }
 
-    /// Asks in a chat and shows the result there. Returns `false` if no question was sent. `on_sent` is notified when
-    /// it was sent, and dropped if it was not.
+    /// Asks in a chat and shows the result there. Returns `false` if no question was sent. `on_sent` is notified
+    /// when the question was sent, and dropped if it was not.
     pub(crate) async fn ask_in_chat(
         &self,
         asked: &Approval,
@@ -110,14 +110,14 @@ impl Services {
             return false;
         };
         if let Some(on_sent) = on_sent {
-            // Usually, no reply waits for it.
+            // The receiver is usually dropped, because no reply waits for the question.
             let _ = on_sent.send(());
         }
         if text.allows {
             let offering = self.offer_answers(asked, chat, &sent, &text.question);
             let is_offered = shutdown.run_until_cancelled(offering).await;
             if is_offered == Some(false) {
-                // A press of another button must not write over the link.
+                // A press of another button must not overwrite the link.
                 self.presses
                     .note_closed(MessageAt::of(&chat.place, &sent.message_id));
                 let unshown = text.closed(form, Outcome::Inexact(&link), None);
@@ -132,7 +132,7 @@ impl Services {
             outcome = self.outcome(asked, &mut events) => outcome,
             () = ended => Outcome::Ended,
         };
-        // From now on, a press must not write over the result.
+        // From now on, a press must not overwrite the result.
         let at = MessageAt::of(&chat.place, &sent.message_id);
         self.presses.note_closed(at.clone());
         let answered = self.answer_sentence(asked, chat).await;
@@ -143,8 +143,8 @@ impl Services {
         true
     }
 
-    /// The sentence about who answered a call in this chat, or else how it was answered; `None` if this node has no
-    /// record of that.
+    /// Returns the sentence that names the person who answered the call in this chat. Otherwise returns how the
+    /// call was answered; `None` if this node has no record of the answer.
     async fn answer_sentence(&self, asked: &Approval, chat: &Chat) -> Option<String> {
         if let Some(name) = self.presses.take_answer(&asked.id, &chat.place).await {
             return Some(format!("Answered by {}.", visible::line(&name).text));
@@ -153,9 +153,9 @@ impl Services {
         Some(answered_through(through).to_owned())
     }
 
-    /// Sends the question until the channel accepts it; `None` if the channel will never accept it, the person may no
-    /// longer answer, or the call no longer waits. The call can be allowed only after [`Self::offer_answers`], which
-    /// checks the text that the vendor shows.
+    /// Sends the question until the channel accepts it. Returns `None` if the channel will never accept it, if the
+    /// person may no longer answer, or if the call no longer waits. The buttons that allow the call are added by
+    /// [`Self::offer_answers`], which checks the text that the vendor shows.
     async fn send_question(
         &self,
         asked: &Approval,
@@ -170,7 +170,7 @@ impl Services {
                 text: &text.question,
                 buttons: &buttons,
             };
-            // The person's trust may have ended while the request was repeated.
+            // The person's trust may have been withdrawn during the retries.
             match self.is_trusted(place).await {
                 Ok(true) => {}
                 Ok(false) => return None,
@@ -197,8 +197,8 @@ impl Services {
         None
     }
 
-    /// Adds the buttons that allow the call to a question. Returns `false` if the vendor shows another text, or refuses
-    /// the buttons.
+    /// Adds the buttons that allow the call to a question. Returns `false` if the vendor shows a different text, or
+    /// refuses the buttons.
     async fn offer_answers(
         &self,
         asked: &Approval,
@@ -231,7 +231,7 @@ impl Services {
         true
     }
 
-    /// Rows of buttons; `None` when the call no longer waits.
+    /// Returns the rows of buttons; `None` if the call no longer waits.
     fn buttons(
         &self,
         asked: &Approval,
@@ -243,7 +243,7 @@ impl Services {
         rows.iter().map(row).collect()
     }
 
-    /// Waits until the call no longer waits.
+    /// Waits until the call no longer waits. Returns how it ended.
     async fn outcome(
         &self,
         asked: &Approval,

@@ -1,5 +1,5 @@
-//! The file of a SQLite database while the server uses it. Everything that opens the path later uses another file if it
-//! was deleted, renamed or replaced: the next start, and backups.
+//! Checks that the file of a SQLite database is still in its place while the server uses it. If it was deleted,
+//! renamed or replaced, the next start and backups would use a different file.
 
 use crate::Services;
 use gatehouse_domain::{ErrorCode, Problem};
@@ -7,12 +7,12 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// The time between two checks. Each write checks the file too.
+/// The time between two checks. Each write also checks the file.
 const INTERVAL: Duration = Duration::from_secs(5);
 
 impl Services {
-    /// Checks every five seconds until `shutdown` that the file is the one that was opened, so that the log reports it
-    /// without a write. Does nothing on PostgreSQL.
+    /// Checks every five seconds until `shutdown` that the file is the one that was opened. A problem is therefore
+    /// logged even without a write. Does nothing on PostgreSQL.
     pub fn watch_database_file(&self, shutdown: CancellationToken, tasks: &TaskTracker) {
         if self.store.engine().is_shared() {
             return;
@@ -27,7 +27,7 @@ impl Services {
         }));
     }
 
-    /// Refuses a backup that would read another database than the open one.
+    /// Refuses a backup that would read a different database than the open one.
     pub(crate) async fn ensure_own_database(&self) -> Result<(), Problem> {
         if !self.store.file_is_replaced().await {
             return Ok(());

@@ -8,28 +8,28 @@ use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
 
 const PING_TIMEOUT: Duration = Duration::from_secs(2);
-/// How long the database's last answer is reused, so that unauthenticated callers cannot load it.
+/// How long the last result is reused. This limits the load that unauthenticated callers can cause.
 const PING_VALID: Duration = Duration::from_secs(1);
 
-/// Minimum time between two trial writes if the first did not succeed.
+/// Minimum time between two trial writes while trials fail.
 const BETWEEN_TRIALS: Duration = Duration::from_secs(2);
 
 /// The last answer.
 #[derive(Debug, Default)]
 pub(crate) struct DatabaseProbe(Mutex<Option<(Instant, bool)>>);
 
-/// The test writes.
+/// The trial writes.
 #[derive(Debug, Default)]
 pub(crate) struct WriteProbe {
-    /// When the last one began; `None` if it succeeded.
+    /// When the last trial began; `None` if it succeeded.
     last: Mutex<Option<Instant>>,
-    /// The trials that have not ended. Closing the store waits for its writes.
+    /// The unfinished trials. Closing the store waits for their writes.
     trials: TaskTracker,
 }
 
 impl Services {
-    /// Asks the database whether it responds within two seconds, at most once a second. Returns `false` if the file of
-    /// a SQLite database was deleted, moved or replaced.
+    /// Returns whether the database responds within two seconds. Queries it at most once per second. Returns
+    /// `false` if the file of a SQLite database was deleted, moved or replaced.
     pub async fn database_responds(&self) -> bool {
         // The lock is held during the query, so concurrent callers share it.
         let mut last = self.database.0.lock().await;
@@ -48,8 +48,8 @@ impl Services {
         responds
     }
 
-    /// Whether the database accepts writes. After it has refused one, test writes check whether it accepts writes
-    /// again, at most once every two seconds.
+    /// Returns whether the database accepts writes. After it has refused a write, trial writes check whether it
+    /// accepts writes again, at most once every two seconds.
     pub async fn database_takes_writes(&self) -> bool {
         if !self.store.has_failed_to_write() {
             return true;

@@ -19,11 +19,11 @@ use gatehouse_auth::RequestContext;
 /// The hint of a check whose data could not be read.
 const SEE_LOG: &str = "The log has the details.";
 
-/// Runs the operational checks. A failed one is urgent.
+/// Runs the operational checks. A failure of one of them is urgent.
 pub(crate) fn operation_checks(services: &Services) -> BoxFuture<'_, Vec<Check>> {
     Box::pin(async move {
         let resolved = services.config.resolved();
-        // Once for all checks: a file system may not answer.
+        // Read once for all checks, because a file system may not answer.
         let backups = services.list_for_check().await;
         let backups = backups.as_deref();
         let mut all = vec![
@@ -47,7 +47,7 @@ pub(crate) fn operation_checks(services: &Services) -> BoxFuture<'_, Vec<Check>>
     })
 }
 
-/// Runs every check. Checks of the caller's network path run only with a visit.
+/// Runs every check. With a visit, also runs the checks of the caller's network path.
 pub fn checks<'a>(
     services: &'a Services,
     context: Option<&'a RequestContext>,
@@ -92,9 +92,9 @@ pub fn checks<'a>(
     })
 }
 
-/// Runs the checks that apply to a restored copy of the database: those that need neither its secrets nor a network,
-/// and that do not depend on this machine or on the time since the backup. Stored settings are not checked: the settings
-/// file and the environment, which are not applied to a copy, decide whether they are valid.
+/// Runs the checks that apply to a restored copy of the database. These need neither the secrets of the copy nor a
+/// network, and do not depend on this machine or on the time since the backup. Stored settings are not checked.
+/// Their validity depends on the settings file and the environment, which do not apply to a copy.
 pub fn checks_of_copy(services: &Services) -> BoxFuture<'_, Vec<Check>> {
     Box::pin(async move {
         let resolved = services.config.resolved();

@@ -32,7 +32,7 @@ const FETCHES: usize = 3;
 /// Maximum size in MiB of the pictures that are in memory to be sent. An answer has at most four of at most 25 MiB.
 const PICTURES_MIB: u32 = 100;
 
-/// Identifies the message. If it is retried, its turn continues.
+/// Returns the ID of the message. A retry with the same ID continues its turn.
 pub(crate) fn message_id(message: &ReceivedMessageRow) -> DeliveryId {
     DeliveryId::from_text(format!(
         "inbound:{}:{}",
@@ -43,7 +43,7 @@ pub(crate) fn message_id(message: &ReceivedMessageRow) -> DeliveryId {
 /// The shared state of receivers and answers.
 struct Inbound {
     services: Arc<Services>,
-    /// This process among those on the same database.
+    /// The ID of this process among those on the same database.
     node: String,
     shutdown: CancellationToken,
     tasks: TaskTracker,
@@ -72,8 +72,8 @@ struct Running {
 }
 
 impl Services {
-    /// Receives messages for the accounts with `inbound`, and answers them, until `shutdown`. An answer that is being
-    /// written then is still sent.
+    /// Receives and answers messages for the accounts with `inbound`, until `shutdown`. An answer in progress at
+    /// that time is still sent.
     pub fn receive_messages(self: &Arc<Self>, shutdown: CancellationToken, tasks: &TaskTracker) {
         let node: [u8; 8] = self.random.bytes();
         let inbound = Arc::new(Inbound {
@@ -132,7 +132,7 @@ impl Inbound {
         for id in outdated {
             if let Some(receiver) = running.remove(&id) {
                 receiver.stop.cancel();
-                // Two concurrent requests for the same updates would disturb each other.
+                // The old task must have ended: two concurrent requests for the same updates would conflict.
                 drop(receiver.task.await);
                 self.release(&id).await;
             }
@@ -155,7 +155,7 @@ impl Inbound {
         }
     }
 
-    /// Leaves the account to other nodes.
+    /// Releases the account to other nodes.
     async fn release(&self, account: &str) {
         self.state().own.remove(account);
         let channels = &self.services.channels;

@@ -1,5 +1,5 @@
-//! The settings in effect: those fixed at startup plus later changes. The only module that translates
-//! settings into the types of the other crates.
+//! The settings in effect: the settings at startup plus later changes. Only this module translates settings into
+//! the types of the other crates.
 
 pub mod settings;
 #[cfg(feature = "voice")]
@@ -26,17 +26,17 @@ pub struct LiveConfig {
     layers: Layers,
     resolved: ArcSwap<Resolved>,
     started_with: StartValues,
-    /// Fixed until the next start, because sockets are opened with it.
+    /// Fixed until the next start, because sockets are opened with this limit.
     max_message_bytes: usize,
-    /// Serializes changes, so an older one never overwrites a newer one.
+    /// Serializes changes, so that an older one never overwrites a newer one.
     applying: Mutex<()>,
     /// Counts how often changes were applied.
     applied: watch::Sender<u64>,
 }
 
-/// Filters the rows of table `settings` to run-time changes of settings.
+/// Returns the rows of table `settings` that are run-time changes of settings.
 ///
-/// The name of a setting contains a dot. Rows without a dot are internal state of `auth`.
+/// The name of a setting contains a dot. Rows without a dot are internal state.
 pub fn changes(mut rows: BTreeMap<String, Value>) -> BTreeMap<String, Value> {
     rows.retain(|key, _| key.contains('.'));
     rows
@@ -62,27 +62,27 @@ impl LiveConfig {
         })
     }
 
-    /// The layers fixed at startup.
+    /// Returns the layers at startup.
     pub fn layers(&self) -> &Layers {
         &self.layers
     }
 
-    /// The settings in effect now.
+    /// Returns the settings currently in effect.
     pub fn resolved(&self) -> Arc<Resolved> {
         self.resolved.load_full()
     }
 
-    /// The settings whose new value takes effect at the next start of this process, by key.
+    /// Returns, by key, the settings whose new value takes effect at the next start of this process.
     pub fn restart_pending(&self) -> Vec<String> {
         self.started_with.changed(&self.resolved())
     }
 
-    /// The maximum message size for authenticated callers, in bytes.
+    /// Returns the maximum message size for authenticated callers, in bytes.
     pub const fn max_message_bytes(&self) -> usize {
         self.max_message_bytes
     }
 
-    /// Notifies whenever changes have been applied in every crate.
+    /// Returns a receiver that is notified whenever changes have been applied in every crate.
     pub fn applied(&self) -> watch::Receiver<u64> {
         self.applied.subscribe()
     }
@@ -92,17 +92,17 @@ impl LiveConfig {
             .send_modify(|count| *count = count.wrapping_add(1));
     }
 
-    /// The settings for `auth` in effect now.
+    /// Returns the settings for `auth` that are currently in effect.
     pub fn auth_settings(&self) -> AuthSettings {
         auth_settings(&self.resolved(), &self.layers)
     }
 
-    /// The URL at which others reach this server.
+    /// Returns the URL at which others reach this server.
     pub fn base_url(&self) -> String {
         settings::base_url(&self.resolved().settings)
     }
 
-    /// The settings for `secrets` in effect now.
+    /// Returns the settings for `secrets` that are currently in effect.
     pub fn secrets_settings(&self) -> SecretsSettings {
         secrets_settings(&self.resolved(), &self.layers)
     }
@@ -126,7 +126,8 @@ impl LiveConfig {
         Ok(self.resolved())
     }
 
-    /// Reloads the run-time changes and applies them to `auth`, `secrets` and, with `to_others`, all other crates.
+    /// Reloads the run-time changes and applies them to `auth` and `secrets`. With `to_others`, also applies them
+    /// to all other crates.
     pub async fn apply(
         &self,
         store: &Store,
@@ -151,7 +152,7 @@ impl LiveConfig {
 /// Translates the settings for `auth`.
 pub fn auth_settings(resolved: &Resolved, layers: &Layers) -> AuthSettings {
     let (settings, process) = (&resolved.settings, layers.process());
-    // The configuration has validated both. An unreadable value would only make the checks stricter.
+    // The configuration has validated both values. An unreadable value would only make the checks stricter.
     let header = http::HeaderName::from_bytes(settings.proxy.header.as_bytes());
     let origins = &settings.server.allowed_origins;
     AuthSettings {

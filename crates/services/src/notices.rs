@@ -1,7 +1,7 @@
-//! Messages to channels when something needs the owner's attention: a delivery failed, a webhook refuses every request,
-//! a budget is nearly used up, or a health check fails. The settings `notify.*` name the channels. The nodes of a
-//! database count together, and one of them sends the message. A message that a node is about to send is lost at its
-//! restart.
+//! Messages to channels when something needs the owner's attention: a delivery failed, a webhook refuses every
+//! request, a budget is nearly used up, or a health check fails. The settings `notify.*` name the channels. The
+//! nodes of a database count together, and one of them sends the message. If a node restarts before it has sent a
+//! message, the message is lost.
 
 mod failures;
 mod health;
@@ -21,19 +21,19 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// How often to check the messages that collect further failures.
+/// How often to check for collected failures whose message is due.
 const LOOK: Duration = Duration::from_secs(30);
 
-/// The wait before a failed message is sent again, unless the vendor asks for another one.
+/// The delay before a failed message is sent again, unless the vendor requests a different delay.
 const RETRY_AFTER: Duration = Duration::from_secs(30);
-/// After this time, a message is no longer sent again.
+/// The maximum time for which sending a message is retried.
 const GIVE_UP_MS: u64 = 3_600_000;
 
-/// A message in parts. The parts of strangers are escaped for each channel.
+/// A message in parts. Untrusted parts are escaped for each channel.
 #[derive(Clone, Debug)]
 struct Message {
     headline: String,
-    /// Text of senders, vendors and models.
+    /// Text from senders, vendors and models.
     details: Vec<String>,
     /// The path of the page that shows more.
     path: String,
@@ -56,7 +56,7 @@ impl Services {
                         }
                     }
                     _ = look.tick() => {
-                        // Failures that could not be counted before.
+                        // These failures could not be counted before.
                         let left = services.webhooks.take_failures();
                         let mut notices = services.note_all(left).await;
                         notices.extend(services.due().await);
@@ -70,8 +70,8 @@ impl Services {
         tasks.spawn(work);
     }
 
-    /// Runs in a separate task, because a budget warns only once per period and agents publish too many events
-    /// to wait for writes.
+    /// Sends warnings about budgets in a separate task. A budget warns only once per period, and agents publish too
+    /// many events to wait for writes.
     fn send_budget_warnings(self: &Arc<Self>, shutdown: &CancellationToken, tasks: &TaskTracker) {
         let (services, sends, stop) = (Arc::clone(self), tasks.clone(), shutdown.clone());
         let mut events = self.agents.subscribe();
@@ -102,7 +102,7 @@ impl Services {
 
     async fn tell(self: &Arc<Self>, notice: Notice, stop: &CancellationToken, sends: &TaskTracker) {
         let name = self.name_of(&notice.webhook).await;
-        // Retention may have deleted it in the meantime.
+        // Retention may have deleted the delivery in the meantime.
         let delivery = self.webhooks.delivery(notice.delivery.as_str()).await.ok();
         let (summary, error) = delivery.map_or_else(Default::default, |delivery| {
             (

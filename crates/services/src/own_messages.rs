@@ -15,7 +15,7 @@ pub(crate) struct OwnMessage<'a> {
     pub(crate) target: &'a str,
     /// The subject of a mail, and the title on ntfy. Other channels do not show it.
     pub(crate) title: Option<&'a str>,
-    /// Escaped for the channel.
+    /// The text, escaped for the channel.
     pub(crate) text: &'a str,
     pub(crate) at: Timestamp,
     /// Links that the channel shows as buttons, if it can.
@@ -23,8 +23,8 @@ pub(crate) struct OwnMessage<'a> {
 }
 
 impl Services {
-    /// Sends a message once. Returns the delay before the next attempt: the vendor's, otherwise `retry_after`; `None`
-    /// if the channel accepted the message or never will.
+    /// Sends a message once. Returns the delay before the next attempt, which is the vendor's or `retry_after`.
+    /// Returns `None` if the channel accepted the message or never will.
     pub(crate) async fn try_own_message(
         &self,
         message: OwnMessage<'_>,

@@ -163,7 +163,7 @@ impl Services {
 
     /// Deletes an entry.
     pub async fn delete_preference(&self, entry: PreferenceName) -> Result<(), PreferencesError> {
-        // No stored name contains this character, which PostgreSQL refuses.
+        // No stored name contains NUL, which PostgreSQL refuses.
         if entry.name.contains('\0') {
             return Err(PreferencesError::NotFound);
         }

@@ -1,5 +1,5 @@
-//! The profiles in files as this process loaded them, and their check in `doctor`. Does not read the files: the binary
-//! does, and reports each time what it found.
+//! The profiles in files as this process loaded them, and their check in `doctor`. This module does not read the
+//! files: the binary reads them and reports the result each time.
 
 use crate::Services;
 use crate::doctor::check::{Check, Subject};
@@ -9,12 +9,12 @@ const ID: &str = "profiles";
 const HINT: &str = "Correct the file in the folder `profiles` of the data directory. It is read again when it changes. \
                     `gatehouse webhooks check-profile` reports the mistakes of a file.";
 
-/// What was found in the folder of profiles.
+/// The result of loading the folder of profiles.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProfileReport {
     /// The number of files whose profile is in use.
     pub used: usize,
-    /// The mistakes, each with the name of its file in the data directory, as fragments.
+    /// The mistakes as fragments, each with the name of its file in the data directory.
     pub problems: Vec<String>,
 }
 
@@ -33,17 +33,18 @@ impl ProfileFilesState {
     }
 }
 
-/// Checks the files and the webhooks that need them. Returns `None` if there are neither.
+/// Checks the files, and the webhooks that need them. Returns `None` if there are neither files nor such webhooks.
 pub(crate) async fn check(services: &Services) -> Option<Check> {
     let report = services.profile_files.get();
-    // The database is read only if there are such webhooks. An error is not the end of their failure.
+    // The database is read only if there are such webhooks. If the read fails, the failure is still reported.
     let without = services.webhooks.without_profile().await.ok();
     let is_unused =
         report == ProfileReport::default() && without.as_ref().is_some_and(Vec::is_empty);
     (!is_unused).then(|| finding(&report, without.as_deref()))
 }
 
-/// `without` are the IDs and names of the webhooks whose profile is missing; `None` if the names could not be read.
+/// Returns the check. `without` contains the IDs and names of the webhooks whose profile is missing; `None` if the
+/// names could not be read.
 fn finding(report: &ProfileReport, without: Option<&[(String, String)]>) -> Check {
     if report.problems.is_empty() && without.is_some_and(<[_]>::is_empty) {
         return Check::fine(ID, "Every profile file is in use.");

@@ -1,5 +1,5 @@
-//! Tests whether the server is reachable at its public URL: requests the URL and recognizes the answer of this node, or
-//! of another node of its database.
+//! Tests whether the server is reachable at its public URL. Requests the URL and checks that the answer comes from
+//! this node or from another node of its database.
 
 mod problem;
 
@@ -32,7 +32,7 @@ const MAX_LOCATION: usize = 200;
 /// The test that runs, if any.
 #[derive(Debug, Default)]
 pub struct Reach {
-    /// Held during a test.
+    /// Locked during a test.
     turn: Mutex<()>,
     asked: ArcSwapOption<OpenQuestion>,
 }
@@ -51,7 +51,7 @@ impl Reach {
     }
 }
 
-/// Removes the question when the test ends or is dropped.
+/// Removes the challenge when the test ends or is dropped.
 struct Asking<'a>(&'a Reach);
 
 impl Drop for Asking<'_> {
@@ -77,8 +77,8 @@ pub struct Reached {
 }
 
 impl Services {
-    /// The answer to a question that this process or another node of its database is asking. `None` for any other
-    /// question. Questions cannot be guessed: they are 128 random bits, and valid for at most ten seconds.
+    /// Returns the answer to a challenge of this process or of another node of its database; `None` for any other
+    /// text. Challenges cannot be guessed: they are 128 random bits, and valid for at most ten seconds.
     pub async fn reach_answer(&self, question: &str) -> Option<String> {
         if let Some(answer) = self.reach.answer(question) {
             return Some(answer);
@@ -98,7 +98,7 @@ impl Services {
         })
     }
 
-    /// Stores a question for the other nodes.
+    /// Stores a challenge for the other nodes.
     async fn share_question(&self, asked: &Arc<OpenQuestion>) -> Result<(), StoreError> {
         if !self.store.engine().is_shared() {
             return Ok(());
@@ -171,7 +171,7 @@ impl Services {
         }
     }
 
-    /// The addresses of the URL's host.
+    /// Returns the addresses of the URL's host.
     async fn addresses(&self, url: &Url) -> Result<Vec<IpAddr>, Failure> {
         let name = match url.host() {
             Some(Host::Ipv4(v4)) => return Ok(vec![v4.into()]),

@@ -3,7 +3,7 @@
 use gatehouse_domain::Timestamp;
 use std::time::Duration;
 
-/// Reads seconds or an HTTP date (RFC 9110, section 10.2.3).
+/// Parses seconds or an HTTP date (RFC 9110, section 10.2.3).
 pub(crate) fn parse_retry_after(text: &str, now: Timestamp) -> Option<Duration> {
     let text = text.trim();
     if let Ok(seconds) = text.parse() {

@@ -1,5 +1,5 @@
-//! The links that were sent for tool calls that wait for approval, and how each call ended. The node that sent them
-//! keeps them in memory. They are also stored, for other nodes and for the time after a restart.
+//! The links that were sent for tool calls that wait for approval, and the end of each call. The node that sent
+//! them keeps them in memory. They are also stored, for other nodes and for the time after a restart.
 
 use crate::Services;
 use gatehouse_agents::Approval;
@@ -10,15 +10,15 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Maximum number of links. The oldest is removed first.
+/// Maximum number of links. The oldest link is removed first.
 const MAX_LINKS: usize = 1_000;
-/// How much earlier than its expiry a call can end by its timer, because clocks differ in speed.
+/// How early a call can end by its timer before its expiry, because clocks run at different speeds.
 const TOLERANCE: Duration = Duration::from_secs(1);
-/// How often, and at which intervals, the end of a call is stored whose link is not stored yet.
+/// The number of attempts, and their intervals, to store the end of a call whose link is not stored yet.
 const STORES: u32 = 5;
 const BETWEEN_STORES: Duration = Duration::from_secs(1);
 
-/// Whether a call that ended at this time without an answer had expired.
+/// Returns whether a call that ended at this time without an answer had expired.
 pub(crate) fn has_expired(expires_at: Timestamp, ended_at: Timestamp) -> bool {
     ended_at.after(TOLERANCE) >= expires_at
 }
@@ -37,7 +37,7 @@ pub enum AnsweredThrough {
 impl AnsweredThrough {
     const ALL: [Self; 3] = [Self::Link, Self::Chat, Self::Api];
 
-    /// The name in the API and in the database.
+    /// Returns the name in the API and in the database.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Link => "link",
@@ -52,7 +52,7 @@ impl AnsweredThrough {
 pub struct Decision {
     pub allowed: bool,
     pub at: Timestamp,
-    /// `None` if the call was answered together with another call, or it is not known.
+    /// How the call was answered. `None` if it was answered together with another call, or if it is not known.
     pub through: Option<AnsweredThrough>,
 }
 
@@ -67,7 +67,7 @@ pub enum LinkEnd {
 }
 
 impl LinkEnd {
-    /// How the call of a stored link ended.
+    /// Returns how the call of a stored link ended.
     fn of(row: &ApprovalLinkRow, now: Timestamp) -> Self {
         match (row.allowed, row.ended_at) {
             (Some(allowed), at) => {
@@ -84,7 +84,7 @@ impl LinkEnd {
         }
     }
 
-    /// Whether the database cannot tell more.
+    /// Returns whether the database cannot add information.
     const fn is_complete(self) -> bool {
         matches!(
             self,
@@ -95,7 +95,7 @@ impl LinkEnd {
         )
     }
 
-    /// The end that this process remembers or the stored one, whichever tells more.
+    /// Returns the end in memory or the stored one, whichever contains more information.
     fn known(here: Option<Self>, stored: Option<Self>) -> Option<Self> {
         match stored {
             // Another node may have stored the answer.
@@ -107,7 +107,7 @@ impl LinkEnd {
 
 #[derive(Debug)]
 struct SentLink {
-    /// Identifies the token, which itself is not kept.
+    /// Identifies the token. The token itself is not kept.
     token_key: String,
     id: ApprovalId,
     expires_at: Timestamp,
@@ -117,7 +117,7 @@ struct SentLink {
 }
 
 impl SentLink {
-    /// How the call ended, if it no longer waits.
+    /// Returns how the call ended, assuming that it no longer waits.
     fn end(&self, now: Timestamp) -> LinkEnd {
         match self.decision {
             Some(decision) => LinkEnd::Answered(decision),
@@ -127,7 +127,7 @@ impl SentLink {
     }
 }
 
-/// What identifies a link.
+/// The value that identifies a link.
 #[derive(Debug)]
 enum LinkName {
     /// The result of [`WaitingApprovalRow::token_key_of`] for its token.
@@ -165,7 +165,8 @@ impl SentLinks {
         });
     }
 
-    /// Records the answer to a call. The first report counts. A later one can add how the call was answered.
+    /// Records the answer to a call. Only the first report counts. A later report can add how the call was
+    /// answered.
     pub(crate) fn note_decision(&self, id: &ApprovalId, decision: Decision) {
         let mut links = self.lock();
         for link in links.iter_mut().filter(|link| link.id == *id) {
@@ -188,14 +189,14 @@ impl SentLinks {
         is_stopped
     }
 
-    /// How a call was answered; `None` if it was not, or on another node.
+    /// Returns how a call was answered; `None` if it was not answered, or was answered on another node.
     pub(crate) fn through_of(&self, id: &ApprovalId) -> Option<AnsweredThrough> {
         let links = self.lock();
         let link = links.iter().find(|link| link.id == *id)?;
         link.decision.and_then(|decision| decision.through)
     }
 
-    /// How the call of a link ended, if it no longer waits; `None` for an unknown link.
+    /// Returns how the call of a link ended, assuming that it no longer waits; `None` for an unknown link.
     fn end_of(&self, name: &LinkName, now: Timestamp) -> Option<LinkEnd> {
         let links = self.lock();
         let mut links = links.iter();
@@ -207,7 +208,7 @@ impl SentLinks {
     }
 }
 
-/// How a call ended, to be stored.
+/// The end of a call to store.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum StoredEnd {
     Answered(Decision),
@@ -254,15 +255,16 @@ impl Services {
                 }
             })
         });
-        // The caller's credential may have ended since the answer took effect.
+        // Written without the guard, because the caller's credential may have ended after the answer took effect.
         let stored: Result<bool, StoreError> = unguarded(write).await;
         stored.unwrap_or_else(|error| {
-            tracing::warn!(%error, "how a call ended was not stored for its link");
+            tracing::warn!(%error, "the end of a call was not stored for its link");
             false
         })
     }
 
-    /// Like [`Self::store_link_end`], also for a link that another task stores at the same time.
+    /// Like [`Self::store_link_end`], but retries if the link is not stored yet, because another task may be
+    /// storing it.
     pub(crate) async fn store_link_end_later(&self, id: &ApprovalId, end: StoredEnd) {
         for _ in 0..STORES {
             if self.store_link_end(id, end).await {
@@ -272,8 +274,8 @@ impl Services {
         }
     }
 
-    /// How the call of a link ended; `None` for an unknown link, or a day after the call would have expired. Only for
-    /// links whose call no longer waits.
+    /// Returns how the call of a link ended. Returns `None` for an unknown link, or a day after the call would have
+    /// expired. Use it only for links whose call no longer waits.
     pub async fn approval_link_end(&self, token: &str) -> Result<Option<LinkEnd>, StoreError> {
         self.link_end(LinkName::of_token(token)).await
     }

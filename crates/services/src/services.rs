@@ -104,7 +104,7 @@ pub struct Services {
     pub build: Build,
     /// When the server started, in `monotonic_ms` of the clock.
     pub started_at_ms: u64,
-    /// The work on presses of buttons in chats.
+    /// The state of button presses in chats.
     pub(crate) presses: Presses,
     /// The links that were sent for calls that wait for approval.
     pub(crate) sent_links: SentLinks,
@@ -114,29 +114,30 @@ pub struct Services {
     pub(crate) database: DatabaseProbe,
     /// Whether the database accepts writes again.
     pub(crate) write_probe: WriteProbe,
-    /// When metrics of the database were measured.
+    /// When the metrics of the database were last measured.
     pub(crate) database_measured: DatabaseMeasured,
-    /// Held while a backup is made.
+    /// Locked while a backup is created.
     pub(crate) backup_turn: Arc<tokio::sync::Mutex<()>>,
     /// Whether the metrics contain the time of a scheduled backup.
     pub(crate) backup_shown: AtomicBool,
-    /// Held while the directory for backups is examined.
+    /// Locked while the directory for backups is examined.
     pub(crate) backup_place_turn: Arc<tokio::sync::Mutex<()>>,
-    /// Held while a backup is sent to a client.
+    /// Locked while a backup is sent to a client.
     pub(crate) backup_stream: Arc<tokio::sync::Mutex<()>>,
-    /// The drills of this process.
+    /// The trial restores of this process.
     pub(crate) drills: Drills,
-    /// Whether the server received the signal to stop.
+    /// Whether the server has received the signal to stop.
     draining: AtomicBool,
 }
 
 impl Services {
-    /// Whether the process works. If not, only a restart can help: a write has been running for too long.
+    /// Returns whether the process works. It does not if a write has been running for too long; the process must
+    /// then be restarted.
     pub fn is_live(&self) -> bool {
         self.store.busy_for() <= WRITER_LIMIT
     }
 
-    /// Reports from now on that requests should go to another node.
+    /// From now on, reports that requests should go to another node.
     pub fn drain(&self) {
         self.draining.store(true, Ordering::Relaxed);
     }

@@ -1,4 +1,4 @@
-//! Measures the clock of the database server, by which the nodes of a database count together.
+//! Measures the clock of the database server, which all nodes of a database use for shared counts.
 
 use crate::Services;
 use std::sync::Arc;
@@ -34,8 +34,8 @@ impl Services {
         }));
     }
 
-    /// Returns how many milliseconds this node's clock is ahead of the database server's, negative if it is behind.
-    /// Returns `None` on SQLite, and if the server does not answer soon.
+    /// Returns how many milliseconds this node's clock is ahead of the database server's clock. The number is
+    /// negative if it is behind. Returns `None` on SQLite, and if the server does not answer soon.
     pub(crate) async fn measure_database_clock(&self) -> Option<i64> {
         let measured = timeout(MEASURE_TIMEOUT, self.store.measure_clock(&self.clock)).await;
         match measured {

@@ -1,6 +1,6 @@
 //! OpenTelemetry: traces and metrics, sent to the owner's collector by OTLP/HTTP in JSON
-//! (opentelemetry.io/docs/specs/otlp). Ended spans wait in a queue of limited size, so neither a request nor a turn
-//! ever waits for the collector. Without `telemetry.otlp_endpoint`, nothing is recorded and no task runs.
+//! (opentelemetry.io/docs/specs/otlp). Ended spans wait in a queue of limited size, so requests and turns never
+//! wait for the collector. Without `telemetry.otlp_endpoint`, nothing is recorded and no task runs.
 
 mod check;
 mod exporter;
@@ -31,7 +31,7 @@ use url::Url;
 /// Measures and renders the metrics of this process in Prometheus' text format.
 pub type RenderMetrics = Arc<dyn Fn() -> BoxFuture<'static, String> + Send + Sync>;
 
-/// The data for a collector, if there is one.
+/// The queue and the exporter for a collector, if one is configured.
 #[derive(Debug, Default)]
 pub struct Telemetry(Option<Arc<Export>>);
 
@@ -41,7 +41,7 @@ struct Export {
     queue: Arc<SpanQueue>,
     tracer: Tracer,
     health: Health,
-    /// Random for each start.
+    /// A random ID for each start.
     instance: String,
     started_at: Timestamp,
 }
@@ -67,7 +67,7 @@ impl Telemetry {
         }))
     }
 
-    /// Returns the tracer, which is off if there is no collector.
+    /// Returns the tracer, which is off without a collector.
     pub(crate) fn tracer(&self) -> Tracer {
         self.0
             .as_ref()
@@ -77,8 +77,8 @@ impl Telemetry {
 }
 
 impl Services {
-    /// Sends traces, and metrics if `render` is set, until `shutdown`, then the remaining ones. Does nothing without a
-    /// collector.
+    /// Sends traces until `shutdown`, and metrics if `render` is set. Then sends the remaining ones. Does nothing
+    /// without a collector.
     pub fn export_telemetry(
         &self,
         render: Option<RenderMetrics>,

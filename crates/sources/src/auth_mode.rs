@@ -1,5 +1,5 @@
-//! The verification modes. Each is a [`Mode`] in the folder of the vendor that defines it. The `verify`
-//! module implements the checks.
+//! The verification modes. Each one is a [`Mode`] in the folder of the vendor that defines it. The `verify` module
+//! implements the checks.
 
 mod known;
 
@@ -25,13 +25,12 @@ pub(crate) struct Mode {
     /// How the secret or signature is sent, for a person or agent that configures a sender. `{header}` and `{secret}`
     /// are placeholders for the webhook's values.
     pub proof: &'static str,
-    /// Whether the vendor generates the secret, so that it has to be copied into the webhook.
+    /// Whether the vendor generates the secret. The owner then copies it into the webhook.
     pub secret_from_sender: bool,
     pub method: Method,
 }
 
-/// How a webhook's deliveries are verified. Serialized under its own name; also deserializes from
-/// the vendor's name.
+/// How a webhook's deliveries are verified. Serialized with its own name. Also deserializes from the vendor's name.
 #[derive(Clone, Copy)]
 pub struct AuthMode(&'static Mode);
 
@@ -40,7 +39,8 @@ impl AuthMode {
         Self(mode)
     }
 
-    /// Whether deliveries can be signed here, for tests. In modes with a key pair, only the sender can.
+    /// Returns whether this crate can sign deliveries of the mode, for tests. In modes with a key pair, only the
+    /// sender can.
     pub const fn can_sign(self) -> bool {
         match self.0.method {
             Method::Signature(scheme) => !matches!(scheme.algorithm, Algorithm::Ed25519),
@@ -48,28 +48,28 @@ impl AuthMode {
         }
     }
 
-    /// The name used in storage and in API responses.
+    /// Returns the name used in storage and in API responses.
     pub const fn as_str(self) -> &'static str {
         self.0.name
     }
 
-    /// The vendor's name for this mode, accepted on input.
+    /// Returns the vendor's name for this mode, accepted on input.
     pub const fn alias(self) -> Option<&'static str> {
         self.0.alias
     }
 
-    /// The name shown to people.
+    /// Returns the name shown to people.
     pub const fn label(self) -> &'static str {
         self.0.label
     }
 
-    /// Describes how a sender proves its deliveries. `{header}` and `{secret}` are placeholders for the webhook's
+    /// Returns how a sender proves its deliveries. `{header}` and `{secret}` are placeholders for the webhook's
     /// values.
     pub const fn proof(self) -> &'static str {
         self.0.proof
     }
 
-    /// Whether the vendor generates the secret, so that it has to be copied into the webhook.
+    /// Returns whether the vendor generates the secret. The owner then copies it into the webhook.
     pub const fn secret_from_sender(self) -> bool {
         self.0.secret_from_sender
     }
@@ -78,17 +78,17 @@ impl AuthMode {
         self.0.method
     }
 
-    /// Whether this mode requires a secret.
+    /// Returns whether this mode requires a secret.
     pub const fn needs_secret(self) -> bool {
         !matches!(self.0.method, Method::Open)
     }
 
-    /// Whether no profile in use defines this mode, so that no request satisfies it.
+    /// Returns whether no profile in use defines this mode. No request satisfies such a mode.
     pub const fn is_unknown(self) -> bool {
         matches!(self.0.method, Method::Token(headers) if headers.is_empty())
     }
 
-    /// Whether the webhook configures which header contains the secret.
+    /// Returns whether the webhook configures the header that contains the secret.
     pub const fn takes_header(self) -> bool {
         matches!(self.0.method, Method::OwnHeader)
     }

@@ -1,5 +1,5 @@
-//! Sanitizes untrusted text for keys, lists, and text read by people or agents: decides which characters are removed
-//! and how text is truncated, whatever the source.
+//! Sanitizes untrusted text for keys, lists, and text read by people or agents. Decides which characters are
+//! removed and how text is truncated. Independent of the source.
 
 use data_encoding::HEXLOWER;
 use sha2::{Digest as _, Sha256};
@@ -11,8 +11,8 @@ const CUT: char = '…';
 /// Length of a hex-encoded SHA-256.
 const DIGEST_CHARS: usize = 64;
 
-/// Whether a character is invisible or reorders its neighbors: controls, directional marks, zero-width
-/// characters, tags. Such characters make a machine read a different text than a person sees.
+/// Returns whether a character is invisible or reorders its neighbors: controls, directional marks, zero-width
+/// characters, tags. With such characters, a machine reads a different text than a person sees.
 fn is_hidden(character: char) -> bool {
     character.is_control()
         || matches!(character,

@@ -1,11 +1,11 @@
-//! Computes the entity key of an event. Events about the same entity share it. Applies the rules that the profiles
-//! define.
+//! Computes the entity key of an event from the rules of the profile. Events about the same entity have the same
+//! key.
 
 use crate::clean::{self, MAX_VALUE_CHARS};
 use crate::payload::Node;
 use crate::profile::Profile;
 
-/// The key from the profile's first rule that matches and has all its values.
+/// Returns the key from the profile's first rule that matches and whose values all exist.
 pub(crate) fn key(profile: &Profile, event_type: Option<&str>, body: Node<'_>) -> Option<String> {
     profile
         .entities

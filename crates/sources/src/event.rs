@@ -1,6 +1,6 @@
-//! Reads a delivery according to its profile: event type, deduplication key, entity key, and the headers
-//! that may be recorded. Contains no vendor-specific code. All input is untrusted; every result is bounded
-//! in length and free of control characters.
+//! Reads a delivery according to its profile: event type, deduplication key, entity key, and the headers that may
+//! be recorded. Contains no vendor-specific code. All input is untrusted. Every result has a limited length and no
+//! control characters.
 
 mod handshake;
 
@@ -48,7 +48,7 @@ pub struct Event {
     pub entity_key: Option<String>,
 }
 
-/// Reads a delivery. `event_header` is the header configured on the webhook, used where the profile allows
+/// Reads a delivery. `event_header` is the header that the webhook configures. It is used if the profile allows
 /// one. `body` is the raw body.
 pub fn read(
     profile: &Profile,
@@ -69,12 +69,12 @@ pub fn read(
     }
 }
 
-/// The delivery key for an ID that the signature covers. Returns `None` if the ID is empty.
+/// Returns the delivery key for an ID that the signature covers. Returns `None` if the ID is empty.
 pub fn signed_key(id: &str) -> Option<String> {
     clean::key(id, MAX_VALUE_CHARS)
 }
 
-/// The headers that may be recorded: event type, delivery ID and content type.
+/// Returns the headers that may be recorded: event type, delivery ID and content type.
 pub fn safe_headers(
     profile: &Profile,
     event_header: Option<&str>,
@@ -104,7 +104,7 @@ pub fn without<'h>(headers: &'h HeaderMap, names: &[&str]) -> Cow<'h, HeaderMap>
     left
 }
 
-/// Whether a header's name suggests that it carries a credential. Such a header is never read as an event
+/// Returns whether a header's name suggests that it contains a credential. Such a header is never read as an event
 /// type and never stored.
 pub fn carries_credential(header: &str) -> bool {
     let header = header.to_ascii_lowercase();
@@ -149,7 +149,7 @@ fn event_type(
     clean::plain(&event_type, MAX_VALUE_CHARS)
 }
 
-/// Whether a request meets the condition.
+/// Returns whether a request meets the condition.
 fn is_met(when: When, headers: &HeaderMap, root: Node<'_>) -> bool {
     let (found, expected) = match when {
         When::Body(path, text) => (root.at(path).and_then(Node::as_id), text),
@@ -160,7 +160,7 @@ fn is_met(when: When, headers: &HeaderMap, root: Node<'_>) -> bool {
 
 fn in_body(source: &EventSource, root: Node<'_>) -> Option<String> {
     source.body.iter().find_map(|place| {
-        // A number is an event type only if the profile maps it to a name.
+        // If the profile maps names, a number is also accepted, because the map converts it to a name.
         let found = match &source.names {
             Some(_) => root.at(place.path)?.as_id()?,
             None => root.string(place.path)?,
@@ -215,7 +215,7 @@ fn header_text(headers: &HeaderMap, name: &str) -> Option<String> {
     clean::plain(&raw_header(headers, name)?, MAX_VALUE_CHARS)
 }
 
-/// The first value of a header, with invalid UTF-8 replaced.
+/// Returns the first value of a header, with invalid UTF-8 replaced.
 fn raw_header<'h>(headers: &'h HeaderMap, name: &str) -> Option<Cow<'h, str>> {
     let value = headers.get(name)?;
     Some(String::from_utf8_lossy(value.as_bytes()))

@@ -1,6 +1,6 @@
 //! Families of event types.
 
-/// Whether an event type equals `family` or starts with it and a dot.
+/// Returns whether an event type equals `family` or starts with it and a dot.
 pub(crate) fn in_family(event: &str, family: &str) -> bool {
     event
         .strip_prefix(family)

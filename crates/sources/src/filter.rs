@@ -17,7 +17,7 @@ pub struct EventFilter {
 }
 
 impl EventFilter {
-    /// Whether a delivery of this type is processed. An unknown type passes only if `allow` is empty;
+    /// Returns whether a delivery of this type is processed. An unknown type passes only if `allow` is empty;
     /// `deny` never matches it.
     pub fn admits(&self, event_type: Option<&str>) -> bool {
         let allowed = self.allow.is_empty() || Self::lists(&self.allow, event_type);
@@ -31,7 +31,7 @@ impl EventFilter {
 
 fn matches(entry: &str, event: &str) -> bool {
     match entry.strip_suffix(".*") {
-        // Require the dot and at least one character after it.
+        // Requires the dot and at least one character after it.
         Some(family) => event
             .strip_prefix(family)
             .and_then(|rest| rest.strip_prefix('.'))

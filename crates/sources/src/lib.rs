@@ -1,7 +1,8 @@
 //! The vendors that send webhooks: profiles, verification, summaries, samples and templates.
 //!
-//! Pure functions over headers, bodies and a time: no I/O. Everything vendor-specific is in that vendor's folder below
-//! `vendors`. This crate must not depend on webhook records, storage, agents or channels.
+//! The functions are pure: their inputs are headers, bodies and a time, and they do no I/O. Everything
+//! vendor-specific is in that vendor's folder below `vendors`. This crate must not depend on webhook records,
+//! storage, agents or channels.
 
 pub mod auth_mode;
 mod clean;

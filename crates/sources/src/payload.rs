@@ -1,9 +1,8 @@
-//! A sender's payload as JSON text with an index. Owns body parsing (JSON, or a form converted to JSON), lookups by
-//! path, and serialization of values. Independent of the meaning of vendor fields.
+//! A sender's payload as JSON text with an index. Parses bodies (JSON, or a form converted to JSON), finds values
+//! by path, and serializes values. Independent of the meaning of vendor fields.
 //!
-//! The original text is kept, so key order and number spelling (`1.0`, `1e400`, `12345678901234567890`)
-//! survive. If a key occurs twice, the last value wins and takes the position of the first, as in
-//! JavaScript.
+//! The original text is kept, so key order and number spelling (`1.0`, `1e400`, `12345678901234567890`) survive. If
+//! a key occurs twice, the last value is used, at the position of the first, as in JavaScript.
 
 mod encode;
 pub(crate) mod form;
@@ -44,7 +43,7 @@ pub struct Payload {
     tree: Tree,
 }
 
-/// Why a body could not be parsed. Contains none of the body's content.
+/// Why a body could not be parsed. The error contains none of the body's content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PayloadError {
     #[error("The body is empty.")]
@@ -71,7 +70,7 @@ pub enum PayloadError {
 }
 
 impl PayloadError {
-    /// A label for metrics and for the delivery's record.
+    /// Returns a label for metrics and for the delivery's record.
     pub const fn reason(self) -> &'static str {
         match self {
             Self::Empty => "empty_body",
@@ -91,8 +90,8 @@ impl From<PayloadError> for Problem {
 }
 
 impl Payload {
-    /// Parses a body in a profile's format. Needs no headers: senders often send a wrong content type, and the body is
-    /// unambiguous.
+    /// Parses a body in a profile's format. Ignores headers, because senders often send a wrong content type. The
+    /// format can be determined from the body.
     pub fn read(kind: BodyKind, body: &[u8]) -> Result<Self, PayloadError> {
         if body.is_empty() {
             return Err(PayloadError::Empty);
@@ -117,7 +116,7 @@ impl Payload {
         if text.is_empty() {
             return Err(PayloadError::Empty);
         }
-        // Let serde_json validate the text, without recursion. The index then only needs to match brackets.
+        // Serde validates the text without recursion. The index then only needs to match brackets.
         serde_json::from_str::<IgnoredAny>(&text).map_err(|error| PayloadError::NotJson {
             line: error.line(),
             column: error.column(),
@@ -129,7 +128,7 @@ impl Payload {
         })
     }
 
-    /// The JSON text: the original body, the content of a form's `payload` field, or an object built from
+    /// Returns the JSON text: the original body, the content of a form's `payload` field, or an object built from
     /// the form's fields.
     pub fn text(&self) -> &str {
         &self.text
@@ -144,18 +143,18 @@ impl Payload {
         Node::new(&self.text, &self.tree)
     }
 
-    /// The value at a dot-separated path of keys and array indexes, such as `pull_request.labels.0`.
+    /// Returns the value at a dot-separated path of keys and array indexes, such as `pull_request.labels.0`.
     pub fn get(&self, path: &str) -> Option<Node<'_>> {
         self.root().at(path)
     }
 
-    /// The string at a path. Returns `None` for any other type.
+    /// Returns the string at a path. Returns `None` for any other type.
     pub fn string(&self, path: &str) -> Option<Cow<'_, str>> {
         self.get(path)?.as_str()
     }
 }
 
-/// Payloads are untrusted data, so logs show only their size.
+/// Prints only the size, because payloads are untrusted data.
 impl fmt::Debug for Payload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Payload")

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::fmt;
 
-/// How much of a value [`Condition`] displays, in characters.
+/// The maximum number of characters of a value that [`Condition`] displays.
 const SHOWN_CHARS: usize = 80;
 
 /// A condition on one field of the payload.
@@ -64,12 +64,13 @@ enum ConditionValue {
     Flag(bool),
 }
 
-/// Reads a member that is present: `null` is a value.
+/// Deserializes a member that is present. A `null` is a value.
 fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(deserializer).map(Some)
 }
 
-/// Returns the first condition that the payload does not meet, and of whose alternatives it meets none.
+/// Returns the first condition that the payload does not meet, unless it meets one of the alternatives of the
+/// condition.
 pub fn unmet<'c>(conditions: &'c [Condition], payload: &Payload) -> Option<&'c Condition> {
     let mut alternatives = conditions.chunk_by(|_, next| next.or);
     let unmet = alternatives.find(|group| !group.iter().any(|one| one.is_met(payload)))?;
@@ -77,7 +78,7 @@ pub fn unmet<'c>(conditions: &'c [Condition], payload: &Payload) -> Option<&'c C
 }
 
 impl Comparison {
-    /// Whether a condition with this comparison has a value.
+    /// Returns whether a condition with this comparison has a value.
     pub const fn takes_value(self) -> bool {
         !matches!(self, Self::Exists | Self::Missing)
     }
@@ -96,8 +97,8 @@ impl Comparison {
 }
 
 impl Condition {
-    /// Whether the payload meets this condition, without its alternatives. With `*` in the path, one of the fields must
-    /// meet it; for `not_equals` and `missing`, all of them.
+    /// Returns whether the payload meets this condition, without considering its alternatives. With `*` in the
+    /// path, one of the fields must meet it. For `not_equals` and `missing`, all of them must.
     pub fn is_met(&self, payload: &Payload) -> bool {
         let any = |test: Test<'_>| any_at(payload.root(), &self.path, test);
         let Some(value) = &self.value else {
@@ -121,8 +122,8 @@ impl Condition {
 /// A test of one field.
 type Test<'t> = &'t dyn Fn(Node<'_>) -> bool;
 
-/// Whether a field at the path passes the test. A part `*` stands for any item of a list. Reads each value of the
-/// payload at most once.
+/// Returns whether a field at the path passes the test. A part `*` stands for any item of a list. Reads each value
+/// of the payload at most once.
 fn any_at(node: Node<'_>, path: &str, test: Test<'_>) -> bool {
     let (key, rest) = match path.split_once('.') {
         Some((key, rest)) => (key, Some(rest)),
@@ -138,7 +139,7 @@ fn any_at(node: Node<'_>, path: &str, test: Test<'_>) -> bool {
     node.get(key).is_some_and(passes)
 }
 
-/// The condition in words, such as `pull_request.draft equals true`. A long value is cut.
+/// Formats the condition in words, such as `pull_request.draft equals true`. Truncates a long value.
 impl fmt::Display for Condition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.path, self.is.words())?;
@@ -173,7 +174,7 @@ fn contains(node: Node<'_>, value: &Value) -> bool {
     }
 }
 
-/// Compares a field with a number. Form fields, and amounts of some senders, are numbers in a text.
+/// Compares a field with a number. In forms, and in amounts of some senders, numbers are text.
 fn order(node: Node<'_>, value: &Value) -> Option<Ordering> {
     let Value::Number(wanted) = value else {
         return None;
@@ -186,13 +187,14 @@ fn order(node: Node<'_>, value: &Value) -> Option<Ordering> {
     order_of(&found, wanted)
 }
 
-/// Whether a text has only the characters of a JSON number. Rust also parses `inf` and `NaN`.
+/// Returns whether a text has only the characters of a JSON number. Rust would also parse `inf` and `NaN`.
 fn is_number(text: &str) -> bool {
     text.bytes()
         .all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte))
 }
 
-/// Whole numbers are compared exactly: IDs can exceed the precision of a floating-point number.
+/// Compares two numbers. Whole numbers are compared exactly, because IDs can exceed the precision of a
+/// floating-point number.
 fn order_of(found: &str, wanted: &Number) -> Option<Ordering> {
     if let (Ok(found), Some(wanted)) = (found.parse::<i128>(), wanted.as_i128()) {
         return Some(found.cmp(&wanted));

@@ -1,5 +1,5 @@
-//! Vendor profiles, as data. Owns the data types, not their use. Each profile is in its vendor's folder. The `event`
-//! module reads events, `summary` writes summaries, and `verify` checks signatures.
+//! Vendor profiles, as data. Contains the data types, not their use. Each profile is in its vendor's folder. The
+//! `event` module reads events, `summary` writes summaries, and `verify` checks signatures.
 
 mod handshake;
 mod known;
@@ -34,19 +34,19 @@ pub struct Profile {
     pub body: BodyKind,
     /// The location of the event type.
     pub event: EventSource,
-    /// Locations of the deduplication key; the first one with a value is used. Without a value, deliveries are not
-    /// deduplicated.
+    /// Locations of the deduplication key. The first location with a value is used. Without a value, deliveries are
+    /// not deduplicated.
     pub delivery_key: &'static [KeySource],
     /// Protection against replay of a captured delivery.
     pub replay: Replay,
-    /// Rules for the entity key, used by one-session-per-entity mode; the first matching rule wins.
+    /// Rules for the entity key, which is used for one session per entity. The first matching rule is used.
     pub entities: &'static [EntityRule],
     /// Event types offered for filters.
     pub events: &'static [EventType],
     /// Other event types that the vendor documents. Filters accept them too.
     pub more_events: &'static [EventType],
-    /// Lower-case names of the event type and delivery ID headers, which may be recorded. `Content-Type`
-    /// always may.
+    /// The lower-case names of the headers with event type and delivery ID, which may be recorded. `Content-Type`
+    /// may always be recorded.
     pub headers: &'static [&'static str],
     /// Setup instructions for the vendor's site. `{url}` and `{secret}` are replaced with the webhook's
     /// values.
@@ -80,20 +80,21 @@ pub(crate) const fn event(name: &'static str, description: &'static str) -> Even
 /// The location of an event's type (headers before body), and the text appended to it.
 #[derive(Debug)]
 pub struct EventSource {
-    /// Messages about the subscription, which have their own event type, regardless of other fields. The first that
-    /// matches applies.
+    /// Messages about the subscription. They have their own event type, regardless of other fields. The first match
+    /// is used.
     pub notices: &'static [Notice],
     /// Whether the webhook can configure its own header, which is read first.
     pub own_header: bool,
-    /// Headers to read, lower case, neutral names first; the first one present wins.
+    /// Headers to read, in lower case, neutral names first. The first header that is present is used.
     pub headers: &'static [&'static str],
-    /// Body fields to read if no header is present; the first one with text wins.
+    /// Body fields to read if no header is present. The first field with text is used.
     pub body: &'static [BodyEvent],
     /// Maps the vendor's names to ours.
     pub names: Option<Names>,
     /// A header whose value is appended after a dot; lower case.
     pub detail_header: Option<&'static str>,
-    /// The text to append after a dot if that header is absent: from the first rule that matches and finds text.
+    /// Rules for the text to append after a dot if that header is absent. The first rule that matches and finds
+    /// text is used.
     pub detail: &'static [Detail],
 }
 
@@ -113,12 +114,12 @@ pub struct BodyEvent {
     pub path: &'static str,
 }
 
-/// How vendor names become event types. A value that is already in the profile's list is unchanged.
+/// The mapping of vendor names to event types. A value that is already in the profile's list is unchanged.
 #[derive(Debug)]
 pub struct Names {
     /// Pairs of the vendor's name and ours.
     pub known: &'static [(&'static str, &'static str)],
-    /// Unknown names lose this suffix and are converted to snake case.
+    /// A suffix that is removed from unknown names, which are then converted to snake case.
     pub ending: &'static str,
 }
 
@@ -168,7 +169,7 @@ pub struct Replay {
 /// How the entity key of an event is built.
 #[derive(Debug)]
 pub struct EntityRule {
-    /// All of these must match.
+    /// The conditions. The rule applies only if all of them match.
     pub when: &'static [Condition],
     /// The key, with `{path}` placeholders for body values. The rule does not apply if a path has no text
     /// or number.
@@ -182,7 +183,7 @@ pub enum Condition {
     Event(&'static str),
     OneOf(&'static [&'static str]),
     Object(&'static str),
-    /// This path contains this text.
+    /// The text at this path equals this text.
     Is(&'static str, &'static str),
 }
 
@@ -200,7 +201,7 @@ impl Condition {
 }
 
 impl Profile {
-    /// All known event types: those offered for filters, then the rest.
+    /// Returns all known event types. Those offered for filters come first.
     pub fn catalog(&self) -> impl Iterator<Item = &'static EventType> {
         self.events.iter().chain(self.more_events)
     }

@@ -1,8 +1,8 @@
-//! Profiles in TOML files: for vendors that need no code, and for users' own senders. Owns the format, which
-//! `docs/profiles-in-files.md` describes, and its checks; must not read files.
+//! Profiles in TOML files, for vendors that need no code and for users' own senders. Contains the format, which
+//! `docs/profiles-in-files.md` describes, and its checks. Must not read files.
 //!
-//! A profile lives as long as the process, so its texts are leaked when it is loaded. A file is loaded again only when
-//! it has changed.
+//! A profile lives as long as the process, so its texts are leaked when it is loaded. A file is loaded again only
+//! after a change.
 
 mod build;
 mod check;

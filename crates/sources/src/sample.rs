@@ -1,17 +1,17 @@
 //! Builds test deliveries that resemble each vendor's, with fictitious names. Does not sign or send them.
 //!
 //! The bodies are in the file `sample.json` of the vendor's folder. Each entry in `bodies` lists event types or
-//! families in `of` (none: any event). The first entry that matches the event applies. Its `merge` is a list of
-//! objects, or of names in `parts`. They are merged in order: a later member replaces an earlier one with the same
-//! name, unless both values are objects, which are merged.
+//! families in `of`; without `of`, it matches any event. The first entry that matches the event is used. Its
+//! `merge` is a list of objects, or of names in `parts`. They are merged in order: a later member replaces an
+//! earlier one with the same name, unless both values are objects, which are merged.
 //!
 //! Strings can contain placeholders:
 //!
-//! - `{id}`: makes the delivery differ from every other; `{id32}` has 32 characters
+//! - `{id}`: makes the delivery different from all others; `{id32}` has 32 characters
 //! - `{event}`, `{family}`, `{action}`: the event type, and its parts before and after the first dot
 //! - `{time}`: the time in RFC 3339
-//! - `{seconds}`, `{millis}`: Unix time, a number if the string contains nothing else; `{seconds+60}` is 60
-//!   seconds later
+//! - `{seconds}`, `{millis}`: Unix time, a number if the string contains nothing else; `{seconds+60}` is 60 seconds
+//!   later
 //! - `{action|'created'}`: the literal text if the event type has no action
 //!
 //! A member whose string is a placeholder without a value is omitted.
@@ -48,13 +48,13 @@ pub struct SampleRequest<'a> {
     pub event: Option<&'a str>,
     /// The event header configured on the webhook, where the profile allows one.
     pub event_header: Option<&'a str>,
-    /// Makes this delivery differ from every other.
+    /// Makes this delivery different from all others.
     pub id: &'a str,
     /// Unix time in milliseconds.
     pub now_ms: i64,
 }
 
-/// A sample for documentation, always the same.
+/// A constant sample for documentation.
 #[derive(Clone, Debug)]
 pub struct Example {
     /// The header that names the event, and its value.
@@ -79,7 +79,7 @@ struct Body {
     merge: Vec<Value>,
 }
 
-/// The event type of a sample that names none: the profile's first one.
+/// Returns the event type of a sample that names none: the profile's first one.
 fn default_event(profile: &Profile) -> &'static str {
     profile.events.first().map_or("test", |event| event.name)
 }
@@ -130,7 +130,7 @@ pub fn example(profile: &Profile) -> Example {
     }
 }
 
-/// The header that names the event, if the vendor uses one.
+/// Returns the header that names the event, if the vendor uses one.
 fn event_header(profile: &Profile, own: Option<&str>, event: &str) -> Option<(String, String)> {
     let notice = profile.event.notices.iter().find(|it| it.event == event);
     if let Some(When::Header(name, text)) = notice.map(|notice| notice.when) {
@@ -142,7 +142,7 @@ fn event_header(profile: &Profile, own: Option<&str>, event: &str) -> Option<(St
     Some((name.to_ascii_lowercase(), event_word(profile, event)))
 }
 
-/// The vendor's name for an event, as its header has it.
+/// Returns the vendor's name for an event, in the form of its header.
 fn event_word(profile: &Profile, event: &str) -> String {
     let source = &profile.event;
     let word = if source.detail.is_empty() {
@@ -157,12 +157,12 @@ fn event_word(profile: &Profile, event: &str) -> String {
     theirs.unwrap_or(word).to_owned()
 }
 
-/// The part of an event type before the first dot.
+/// Returns the part of an event type before the first dot.
 fn family(event: &str) -> &str {
     event.split_once('.').map_or(event, |(family, _)| family)
 }
 
-/// The members of a sample's body. Empty if the file cannot be parsed, which a test excludes.
+/// Returns the members of a sample's body. Returns none if the file cannot be parsed; a test ensures that it can.
 fn payload(profile: &Profile, values: &Values<'_>) -> Map<String, Value> {
     let file: File = serde_json::from_str(profile.sample).unwrap_or_default();
     let mut payload = Value::Object(Map::new());

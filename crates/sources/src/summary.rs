@@ -1,7 +1,7 @@
-//! Summarizes an event for people: a sentence, then one line per relevant field. Owns the conversion of a profile's
-//! tables of sentences and fields to text, and the summary of an unknown payload. The tables are profile data. All text
-//! from the sender is cleaned and bounded. Longer texts are indented, so that they cannot imitate the summary's own
-//! lines.
+//! Summarizes an event for people: a sentence, followed by one line per relevant field. Converts a profile's tables
+//! of sentences and fields to text, and summarizes unknown payloads. The tables are profile data. All text from the
+//! sender is cleaned and limited in length. Longer texts are indented, so that they cannot imitate the summary's
+//! own lines.
 
 pub(crate) mod field;
 pub(crate) mod outline;

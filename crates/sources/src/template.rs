@@ -1,6 +1,6 @@
-//! Templates of webhooks that send to a channel: `{a.b.0}` is replaced with the payload's value at that
-//! path. Rendering is a single pass that never rescans inserted text, so a payload cannot inject
-//! placeholders. Templates that are JSON are in [`json`].
+//! Templates of webhooks that send to a channel: `{a.b.0}` is replaced with the payload's value at that path.
+//! Rendering is a single pass that never rescans inserted text, so a payload cannot inject placeholders. JSON
+//! templates are in [`json`].
 
 pub mod json;
 mod pieces;
@@ -28,15 +28,15 @@ pub const CUT_MARK: &str = "\n[The text was longer than 1 MiB and is cut here.]"
 const RAW: &str = "__raw__";
 const ANSWER: &str = "answer";
 
-/// Renders a template. `escape` applies the channel's markup escaping to inserted values, after they are
-/// truncated. Placeholders without a value and unmatched braces remain unchanged; in `{ {a}`, the inner one
-/// is the placeholder. A text larger than [`MAX_RENDERED_BYTES`] is truncated and ends with [`CUT_MARK`].
+/// Renders a template. `escape` applies the channel's markup escaping to inserted values, after they are truncated.
+/// Placeholders without a value and unmatched braces remain unchanged. In `{ {a}`, the inner pair is the
+/// placeholder. A text larger than [`MAX_RENDERED_BYTES`] is truncated and ends with [`CUT_MARK`].
 pub fn render(template: &str, payload: &Payload, escape: &dyn Fn(&str) -> Cow<'_, str>) -> String {
     render_with(template, payload, None, escape)
 }
 
-/// Like [`render`], but `{answer}` inserts the answer of an agent, which the caller has escaped. It takes
-/// precedence over a field of that name.
+/// Like [`render`], but `{answer}` inserts the answer of an agent, which the caller has escaped. The answer takes
+/// precedence over a field with the name `answer`.
 pub fn render_answer(
     template: &str,
     payload: &Payload,
@@ -53,7 +53,7 @@ fn render_with(
     escape: &dyn Fn(&str) -> Cow<'_, str>,
 ) -> String {
     let mut out = Bounded::default();
-    // A template can contain the same large value a thousand times.
+    // Caches values, because a template can contain the same large value a thousand times.
     let mut known: HashMap<&str, Option<String>> = HashMap::new();
     for piece in pieces(template) {
         if out.is_over {
@@ -86,7 +86,7 @@ fn render_with(
     out.finish()
 }
 
-/// A text that grows up to [`MAX_RENDERED_BYTES`].
+/// A text with a maximum size of [`MAX_RENDERED_BYTES`].
 #[derive(Default)]
 struct Bounded {
     text: String,
@@ -133,7 +133,7 @@ pub fn missing(template: &str, payload: &Payload) -> Vec<String> {
 
 fn value<'a>(payload: &'a Payload, key: &str) -> Option<Cow<'a, str>> {
     match key {
-        // Takes precedence over a field of that name.
+        // The whole payload takes precedence over a field with this name.
         RAW => Some(Cow::Owned(payload.root().pretty(MAX_RAW_CHARS))),
         "" => None,
         path => Some(inserted(payload.get(path)?)),

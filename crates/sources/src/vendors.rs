@@ -1,5 +1,5 @@
-//! The vendors and the schedule, one folder each: profile, verification, summary, sample and setup guide. Owns the
-//! list, not the use of its entries.
+//! The vendors and the schedule, one folder each: profile, verification, summary, sample and setup guide. Contains
+//! the list of folders, not the use of their entries.
 
 pub(crate) mod generic;
 mod github;
@@ -17,7 +17,7 @@ mod twilio;
 use crate::auth_mode::Mode;
 use crate::profile::Profile;
 
-/// The files of a folder.
+/// Includes the files of a folder.
 macro_rules! in_files {
     ($folder:literal) => {
         FileVendor {
@@ -56,11 +56,11 @@ pub(crate) static ALL: &[Vendor] = &[
 
 /// A vendor's folder without code.
 pub(crate) struct FileVendor {
-    /// The folder, for messages.
+    /// The name of the folder, for messages.
     pub folder: &'static str,
     pub profile: &'static str,
     pub sample: &'static str,
-    /// Signed deliveries.
+    /// Signed deliveries for tests.
     #[cfg(test)]
     pub vectors: &'static str,
 }

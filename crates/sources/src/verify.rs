@@ -1,7 +1,7 @@
-//! Verifies that a delivery comes from its claimed sender. One verifier applies the scheme of a mode, which is data in
-//! its vendor's folder. Independent of webhook records, profiles and the database.
+//! Verifies that a delivery comes from its claimed sender. One verifier applies the scheme of a mode, which is data
+//! in its vendor's folder. Independent of webhook records, profiles and the database.
 //!
-//! A sender learns only success or failure. The reason appears only in logs and metrics, through
+//! The response to a sender reveals only success or failure. The reason appears only in logs and metrics, through
 //! [`VerifyError::reason`]. All comparisons take constant time over all candidates.
 
 mod error;
@@ -28,10 +28,10 @@ pub use error::VerifyError;
 use scheme::Method;
 pub use scheme::TOLERANCE_SECONDS;
 
-/// Header of `static_header` if the webhook sets none.
+/// The header of `static_header` if the webhook sets none.
 pub const DEFAULT_STATIC_HEADER: &str = "x-webhook-secret";
 
-/// Maximum number of signatures in a delivery. Senders that rotate their secret send two.
+/// Maximum number of signatures in a delivery. Senders send two while they rotate their secret.
 pub const MAX_CANDIDATES: usize = 10;
 
 /// Maximum total size of a header's values, in bytes.
@@ -56,10 +56,10 @@ pub struct VerifyInput<'a> {
     pub tracker_tolerance_seconds: i64,
 }
 
-/// The facts that a successful verification established.
+/// The facts that a successful verification has proved.
 #[derive(Clone, Copy)]
 pub struct Proof<'a> {
-    /// `None` if no signature was checked.
+    /// The scheme; `None` if no signature was checked.
     scheme: Option<&'static scheme::Scheme>,
     id: &'a str,
     timestamp: &'a str,
@@ -75,14 +75,14 @@ impl std::fmt::Debug for Proof<'_> {
 }
 
 impl<'a> Proof<'a> {
-    /// The sender's delivery ID, if the signature covers it.
+    /// Returns the sender's delivery ID, if the signature covers it.
     pub fn id(&self) -> Option<&'a str> {
         self.scheme
             .filter(|scheme| !scheme.id_headers.is_empty())
             .map(|_| self.id)
     }
 
-    /// The hex SHA-256 of the signed bytes, or of the body if nothing is signed. Requests that the same
+    /// Returns the hex SHA-256 of the signed bytes, or of the body if nothing is signed. Requests that the same
     /// signature verifies have the same digest, even if their encodings differ.
     pub fn digest(&self, input: &VerifyInput<'_>) -> String {
         let signed = self.scheme.and_then(|scheme| {
@@ -102,7 +102,7 @@ impl<'a> Proof<'a> {
     }
 }
 
-/// HMAC-SHA256 in hex, with the secret of a mode that signs.
+/// Returns the HMAC-SHA256 in hex, with the secret of a mode that signs.
 pub(crate) fn hmac_hex(mode: AuthMode, secret: &str, text: &[u8]) -> Option<String> {
     let Method::Signature(scheme) = mode.method() else {
         return None;
@@ -147,7 +147,7 @@ pub fn prove<'a>(input: &VerifyInput<'a>) -> Result<Proof<'a>, VerifyError> {
     })
 }
 
-/// The first secret that alone verifies a delivery.
+/// Returns the first secret that alone verifies a delivery.
 pub fn proving_secret<'a>(input: &VerifyInput<'a>) -> Option<&'a str> {
     let mut secrets = input.secrets.iter().copied();
     secrets.find(|secret| {
@@ -159,7 +159,7 @@ pub fn proving_secret<'a>(input: &VerifyInput<'a>) -> Option<&'a str> {
     })
 }
 
-/// Number of tokens in a request, in a mode that compares tokens. Otherwise 0.
+/// Returns the number of tokens in a request. Returns 0 if the mode does not compare tokens.
 pub fn offered_tokens(input: &VerifyInput<'_>) -> u32 {
     let names: &[&str] = match input.mode.method() {
         Method::OwnHeader => &[own_header(input)],
@@ -175,7 +175,7 @@ fn own_header<'a>(input: &VerifyInput<'a>) -> &'a str {
     input.header.unwrap_or(DEFAULT_STATIC_HEADER)
 }
 
-/// The headers that contain the secret or signature. They must not be read for any other purpose.
+/// Returns the headers that contain the secret or signature. They must not be read for any other purpose.
 pub fn proof_headers(mode: AuthMode, header: Option<&str>) -> Vec<&str> {
     match mode.method() {
         Method::Open => Vec::new(),
@@ -186,7 +186,7 @@ pub fn proof_headers(mode: AuthMode, header: Option<&str>) -> Vec<&str> {
     }
 }
 
-/// Whether the sender signs the URL that it called. In other modes, [`VerifyInput::url`] may be empty.
+/// Returns whether the sender signs the URL that it called. In other modes, [`VerifyInput::url`] may be empty.
 pub fn signs_url(mode: AuthMode) -> bool {
     matches!(mode.method(), Method::Signature(scheme) if scheme.signs_url())
 }
@@ -200,7 +200,7 @@ fn signature<'a>(
     if !outcome {
         return Err(VerifyError::Wrong);
     }
-    // Only a valid signature makes the timestamp trustworthy.
+    // Checked last, because only a valid signature makes the timestamp trustworthy.
     time::check_time(scheme, &claim, input)?;
     Ok(Proof {
         scheme: Some(scheme),

@@ -1,4 +1,4 @@
-//! Profiles that users add. In a file of its own, because all tests of a process share the list.
+//! Profiles that users add. This test has its own file, because all tests of a process share the list of profiles.
 #![expect(
     clippy::unwrap_used,
     reason = "a test that cannot be set up has failed"

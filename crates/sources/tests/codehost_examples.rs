@@ -25,7 +25,7 @@ use sha2::Sha256;
 
 const SECRET: &str = "It's a Secret to Everybody";
 const PACKAGE: &str = "node_modules/@octokit/webhooks-examples/api.github.com/index.json";
-/// The numbers in version 7.6.1. Fewer would mean that the test skips some.
+/// The number of events in version 7.6.1. A smaller number would mean that the test skips some.
 const EVENTS: usize = 58;
 const EXAMPLES: usize = 329;
 
@@ -43,7 +43,7 @@ fn examples() -> Option<Value> {
     Some(serde_json::from_slice(&text).unwrap())
 }
 
-/// A delivery as GitHub sends it: docs.github.com, "Validating webhook deliveries".
+/// Returns a delivery in GitHub's format: docs.github.com, "Validating webhook deliveries".
 fn deliver(profile: &Profile, name: &str, id: &str, body: &[u8]) -> (Event, String) {
     let mut mac = Hmac::<Sha256>::new_from_slice(SECRET.as_bytes()).unwrap();
     mac.update(body);
@@ -76,7 +76,7 @@ fn deliver(profile: &Profile, name: &str, id: &str, body: &[u8]) -> (Event, Stri
     (event, summary)
 }
 
-/// The expected entity key, computed from the example without the profile's rules.
+/// Returns the expected entity key, computed from the example without the profile's rules.
 fn expected_entity(example: &Value) -> Option<String> {
     let repository = example["repository"]["full_name"].as_str()?;
     let issue = &example["issue"];

@@ -1,6 +1,6 @@
-//! Payloads in the shape that the vendors document, reduced to the fields that Gatehouse reads; values may be ours.
-//! `examples.json` in the vendor's folder contains the expected event type, delivery key and entity, and as `page`
-//! where the shape is documented; `examples.snap` contains the summaries.
+//! Payloads in the format that the vendors document, reduced to the fields that Gatehouse reads. The values may be
+//! ours. `examples.json` in the vendor's folder contains the expected event type, delivery key and entity. Its
+//! member `page` is the page that documents the format. `examples.snap` contains the summaries.
 
 #![expect(
     clippy::unwrap_used,
@@ -28,7 +28,7 @@ fn headers(example: &Value) -> HeaderMap {
         .collect()
 }
 
-/// The examples in the vendor's folder. GitHub's are in `codehost_examples.rs`.
+/// Returns the examples in the vendor's folder. GitHub's examples are in `codehost_examples.rs`.
 fn examples(profile: &Profile) -> Option<Vec<Value>> {
     let folder = profile.alias.unwrap_or(profile.id);
     let file = format!(

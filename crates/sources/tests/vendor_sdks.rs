@@ -1,5 +1,5 @@
-//! Interoperability with vendors' libraries: Gatehouse verifies what they sign, and they accept what
-//! Gatehouse signs for `webhooks.test`. `GATEHOUSE_TEST_NODE_SDKS` names the folder in which
+//! Interoperability with vendors' libraries. Gatehouse verifies deliveries that they sign, and they accept
+//! deliveries that Gatehouse signs for `webhooks.test`. `GATEHOUSE_TEST_NODE_SDKS` names the folder in which
 //! `tests/webhook-sdks/package.json` was installed; `cargo xtask test` sets it.
 
 #![expect(
@@ -114,7 +114,7 @@ fn what_vendors_libraries_sign_verifies() {
     assert!(libraries.iter().eq(expected), "{libraries:?}");
 }
 
-/// An interaction as Discord signs it, with a key pair of ours: only Discord can sign with its own.
+/// Returns an interaction signed like Discord's, with our own key pair, because only Discord has its private key.
 fn of_discord(body: &str, now_ms: i64) -> Delivery {
     let key = SigningKey::from_bytes(&[7; 32]);
     let time = now_ms.div_euclid(1000).to_string();

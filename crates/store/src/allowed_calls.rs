@@ -6,7 +6,7 @@ use crate::{Conn, StoreError};
 use gatehouse_domain::Timestamp;
 use gatehouse_domain::id::SessionId;
 
-/// The calls of one tool that need no further approval.
+/// Calls of one tool that run without an approval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AllowedCall {
     pub agent: String,
@@ -14,12 +14,12 @@ pub struct AllowedCall {
     pub scope: AllowedScope,
 }
 
-/// Which calls of the tool are allowed.
+/// The calls of the tool that are allowed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AllowedScope {
-    /// With any arguments in this session.
+    /// Calls with any arguments in this session.
     Session(SessionId),
-    /// With these arguments in every session of the agent, as canonical JSON text.
+    /// Calls with these arguments in every session of the agent. The arguments are canonical JSON text.
     Arguments(String),
 }
 
@@ -32,7 +32,8 @@ pub struct AllowedCallRow {
 }
 
 impl AllowedCall {
-    /// Returns the row's key, which is the same for equal calls. The lengths keep the parts apart.
+    /// Returns the key of the row. Equal calls have the same key. Each part is preceded by its length, so different
+    /// calls have different keys.
     pub fn id(&self) -> String {
         let (kind, scope) = match &self.scope {
             AllowedScope::Session(id) => ("session", id.as_str()),
@@ -67,9 +68,9 @@ impl FromRow for AllowedCallRow {
 }
 
 impl Conn {
-    /// Allows these calls from now on. `by` is the key of the person on a channel who allows them, or the name of a
-    /// caller whose permissions end. If the calls are allowed again without `by`, they no longer end with those
-    /// permissions. Returns whether they were not allowed before.
+    /// Allows these calls from now on. `by` is the key of a person on a channel, or the name of a caller with
+    /// temporary permissions: the calls stay allowed only as long as that person or caller has permissions. If the
+    /// calls are later allowed without `by`, they stay allowed. Returns `false` if the calls were already allowed.
     pub async fn insert_allowed_call(
         &mut self,
         call: &AllowedCall,
@@ -92,7 +93,7 @@ impl Conn {
         Ok(is_new)
     }
 
-    /// Whether one of these was allowed.
+    /// Returns whether at least one of the two calls is allowed.
     pub async fn has_allowed_call(&mut self, calls: [&AllowedCall; 2]) -> Result<bool, StoreError> {
         let query =
             query("SELECT CAST(COUNT(*) AS BIGINT) FROM allowed_calls WHERE id IN ($1, $2)");
@@ -100,7 +101,7 @@ impl Conn {
         Ok(self.number(query.bind(first).bind(second)).await? > 0)
     }
 
-    /// The allowed calls, newest first.
+    /// Returns the allowed calls, newest first.
     pub async fn list_allowed_calls(&mut self) -> Result<Vec<AllowedCallRow>, StoreError> {
         let query = query("SELECT * FROM allowed_calls ORDER BY allowed_at DESC, id");
         self.list(query).await
@@ -112,8 +113,8 @@ impl Conn {
         Ok(self.run(query).await? > 0)
     }
 
-    /// Withdraws everything that was allowed in the session with this key, or by this key or name, and the same for
-    /// those that continue it with `:`.
+    /// Deletes the approvals for the session with this key, and the approvals by the person or caller with this key
+    /// or name. Includes all keys and names that start with `key` and a colon.
     pub async fn delete_allowed_calls_under(&mut self, key: &str) -> Result<(), StoreError> {
         let prefix = format!("{key}:");
         let length = i64::try_from(prefix.chars().count()).unwrap_or(i64::MAX);
@@ -127,7 +128,7 @@ impl Conn {
         Ok(())
     }
 
-    /// Withdraws all approvals for an agent.
+    /// Deletes all approvals for an agent.
     pub(crate) async fn delete_allowed_calls_of(&mut self, agent: &str) -> Result<(), StoreError> {
         let query = query("DELETE FROM allowed_calls WHERE agent_id = $1").bind(agent);
         self.run(query).await?;

@@ -26,7 +26,8 @@ pub struct ApiKeyRow {
     pub made_by: Option<String>,
     /// Patterns of methods and paths that the key may call; `None` allows all.
     pub only: Option<Vec<String>>,
-    /// Created by a remote caller while authentication was disabled. Deleted when setup completes.
+    /// Whether a remote caller created the key while authentication was disabled. Such a key is deleted when setup
+    /// completes.
     pub dies_at_setup: bool,
 }
 
@@ -111,7 +112,7 @@ impl Conn {
         Ok(self.run(query.bind(id.as_str())).await? > 0)
     }
 
-    /// Deletes all keys, or only those that end when setup completes. Returns the number of deleted keys.
+    /// Deletes all keys, or only those with `dies_at_setup`. Returns the number of deleted keys.
     pub async fn delete_api_keys(&mut self, only_dying: bool) -> Result<u64, StoreError> {
         let query = query("DELETE FROM auth_api_keys WHERE dies_at_setup >= $1");
         self.run(query.bind(i64::from(only_dying))).await

@@ -1,4 +1,5 @@
-//! Table `approval_links`: the links that were sent for tool calls that wait for approval, and how the calls ended.
+//! Table `approval_links`: the links that were sent for tool calls that wait for approval, and the result of each
+//! approval.
 
 use crate::sql::{columns, query};
 use crate::{Conn, StoreError};
@@ -6,7 +7,7 @@ use gatehouse_domain::Timestamp;
 use gatehouse_domain::id::ApprovalId;
 use std::time::Duration;
 
-/// How long a link is kept after its call would have expired.
+/// The time for which a link is kept after its call expired.
 const KEPT: Duration = Duration::from_hours(24);
 
 /// A row of `approval_links`.
@@ -15,20 +16,20 @@ pub struct ApprovalLinkRow {
     /// The result of [`crate::WaitingApprovalRow::token_key_of`] for the token in the link.
     pub token_key: String,
     pub approval_id: ApprovalId,
-    /// The call expires after this time, and then does not run.
+    /// When the call expires. An expired call does not run.
     pub expires_at: Timestamp,
-    /// The answer.
+    /// Whether the call was allowed; `None` without an answer.
     pub allowed: Option<bool>,
     /// When the call was answered or stopped.
     pub ended_at: Option<Timestamp>,
-    /// How the call was answered.
+    /// The channel or client through which the call was answered.
     pub answered_through: Option<String>,
 }
 
 columns! { ApprovalLinkRow: token_key, approval_id, expires_at, allowed, ended_at, answered_through }
 
 impl Conn {
-    /// Adds the link of a call that waits, and deletes links that are kept no longer.
+    /// Adds the link of a call that waits, and deletes links that expired more than 24 hours ago.
     pub async fn insert_approval_link(
         &mut self,
         row: &ApprovalLinkRow,
@@ -48,8 +49,8 @@ impl Conn {
             .map(drop)
     }
 
-    /// Stores the answer to a call. The first one counts; a later report can add how the call was answered. Returns
-    /// `false` if the call has no link.
+    /// Stores the answer to a call. Only the first answer is stored; a later report can add how the call was
+    /// answered. Returns `false` if the call has no link.
     pub async fn update_approval_link_answer(
         &mut self,
         id: &ApprovalId,

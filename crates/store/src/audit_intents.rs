@@ -1,6 +1,6 @@
-//! Table `audit_intents`: audit rows that are written after the change that they describe, because they contain its
-//! result. The intent is inserted in the transaction of the change and deleted in the transaction of the audit
-//! row, so a process that ends in between leaves it behind.
+//! Table `audit_intents`: audit rows that contain the result of a change, and are therefore written after the
+//! change. The intent is inserted in the transaction of the change and deleted in the transaction of the audit row.
+//! If the process ends between the two transactions, the intent remains.
 
 use crate::sql::{columns, query};
 use crate::{Conn, StoreError};
@@ -11,16 +11,16 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// An audit row that is written when its change is complete. Cheap to clone.
+/// An audit row that is written when its change is complete. Clones share one intent.
 #[derive(Clone, Debug)]
 pub struct AuditIntent(Arc<Intent>);
 
 #[derive(Debug)]
 struct Intent {
     row: AuditIntentRow,
-    /// A transaction inserted the row. It may have been rolled back.
+    /// Whether a transaction inserted the row. The transaction may have been rolled back.
     was_inserted: AtomicBool,
-    /// The audit row is being written, so later transactions do not insert the intent again.
+    /// Whether the audit row is being written. Later transactions then do not insert the intent again.
     is_closed: AtomicBool,
 }
 
@@ -81,7 +81,8 @@ impl AuditIntent {
         &self.0.row
     }
 
-    /// Stops further inserts. Returns whether a transaction inserted the intent; it may have been rolled back.
+    /// Stops further inserts. Returns whether a transaction inserted the intent. That transaction may have been
+    /// rolled back.
     pub fn close(&self) -> bool {
         self.0.is_closed.store(true, Ordering::SeqCst);
         self.0.was_inserted.load(Ordering::SeqCst)
@@ -89,7 +90,8 @@ impl AuditIntent {
 }
 
 impl Conn {
-    /// Inserts an intent in the transaction of its change. A change of several transactions inserts it once.
+    /// Inserts an intent in the transaction of its change. If the change has several transactions, only the first
+    /// one inserts the intent.
     pub async fn insert_audit_intent(&mut self, intent: &AuditIntent) -> Result<(), StoreError> {
         if intent.0.is_closed.load(Ordering::SeqCst) {
             return Ok(());

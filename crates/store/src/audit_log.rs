@@ -11,7 +11,7 @@ pub use lists::AuditPage;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-/// The subject in [`crate::Store::changes`] after rows were appended.
+/// The subject of the notification in [`crate::Store::changes`] after rows were appended.
 pub const AUDIT_GREW: &str = "audit";
 
 /// An event to append to the log.
@@ -47,8 +47,8 @@ pub struct AuditRow {
 columns! { AuditRow: seq, id, at, kind, actor, client_ip, detail, prev_hash, hash }
 
 impl AuditRow {
-    /// Returns the hash that this row must have: the SHA-256, in hex, of the JSON array of its other columns.
-    /// JSON separates the columns unambiguously, whatever they contain.
+    /// Returns the hash that this row must have: the SHA-256, in hex, of the JSON array of its other columns. The
+    /// JSON array separates the columns unambiguously for all values.
     pub fn expected_hash(&self) -> String {
         let columns = serde_json::json!([
             self.seq,
@@ -64,7 +64,7 @@ impl AuditRow {
     }
 }
 
-/// The start of the log after its oldest rows were deleted. The default is the first row.
+/// The start of the log after its oldest rows were deleted. The default value is a log without deleted rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AuditAnchor {
     /// Position of the last deleted row.

@@ -72,7 +72,7 @@ impl Conn {
         .map(drop)
     }
 
-    /// Finds a login by its token hash, whether ended or not.
+    /// Finds a login by its token hash. Also returns a login that has ended.
     pub async fn find_auth_session(
         &mut self,
         token_hash: &str,
@@ -81,7 +81,7 @@ impl Conn {
         self.find(query.bind(token_hash)).await
     }
 
-    /// Returns those token hashes that are stored, whether their logins have ended or not.
+    /// Returns the hashes from the given list that are stored, even if their logins have ended.
     pub async fn list_known_token_hashes(
         &mut self,
         token_hashes: &[String],
@@ -137,7 +137,8 @@ impl Conn {
             > 0)
     }
 
-    /// Ends a login; `false` if it did not exist. The API keys and devices that it created get its `made_by`, if any.
+    /// Ends a login; `false` if it did not exist. If the login has a `made_by`, it becomes the creator of the API
+    /// keys and devices that the login created.
     pub async fn delete_auth_session(&mut self, id: &AuthSessionId) -> Result<bool, StoreError> {
         let deleted = self.delete_auth_sessions("id = $1", id.as_str().into());
         Ok(deleted.await? > 0)
@@ -161,8 +162,8 @@ impl Conn {
             .await
     }
 
-    /// Deletes the logins for which a condition on `$1` is true. Without a new creator, what they created would no
-    /// longer end with the credential that registered their passkey.
+    /// Deletes the logins for which a condition on `$1` is true. Sets a new creator for the credentials that they
+    /// created: otherwise these credentials would not end with the credential that registered the login's passkey.
     async fn delete_auth_sessions(
         &mut self,
         condition: &str,

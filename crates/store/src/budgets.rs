@@ -9,9 +9,9 @@ pub struct BudgetRow {
     pub scope: String,
     /// `day` or `month`.
     pub period: String,
-    /// The limit in tokens, if it is one.
+    /// The limit in tokens. `None` for a limit on the cost.
     pub tokens: Option<i64>,
-    /// The limit in billionths of the unit of the prices, if it is one.
+    /// The limit on the cost, in billionths of the currency unit of the prices. `None` for a limit on tokens.
     pub cost_nanos: Option<i64>,
 }
 
@@ -26,7 +26,8 @@ impl Conn {
         Ok(all)
     }
 
-    /// Stores a budget, replacing the one with the same scope and period. A new limit can warn again.
+    /// Stores a budget, replacing the one with the same scope and period. The warning is sent again for a new
+    /// limit.
     pub async fn update_budget(&mut self, row: &BudgetRow) -> Result<(), StoreError> {
         let query = query(
             "INSERT INTO budgets (scope, period, tokens, cost_nanos) VALUES ($1, $2, $3, $4)
@@ -45,7 +46,8 @@ impl Conn {
         Ok(self.run(query.bind(scope).bind(period)).await? > 0)
     }
 
-    /// Records that a budget has warned in the period that began on `day`. Returns `false` if it had already.
+    /// Records that a budget has warned in the period that began on `day`. Returns `false` if the warning was
+    /// already recorded.
     pub async fn warn_budget(&mut self, row: &BudgetRow, day: i64) -> Result<bool, StoreError> {
         let query = query(
             "UPDATE budgets SET warned_day = $3

@@ -45,7 +45,7 @@ impl Conn {
         .map(drop)
     }
 
-    /// Removes and returns a ceremony. Each accepts a single response, correct or not.
+    /// Removes and returns a ceremony. A ceremony accepts one response, correct or not.
     pub async fn claim_challenge(
         &mut self,
         id: &ChallengeId,
@@ -65,7 +65,8 @@ impl Conn {
         Ok((own, all))
     }
 
-    /// Deletes the oldest ceremonies, at most 100, of the network that has the most. Returns their number.
+    /// Deletes up to 100 of the oldest ceremonies of the network that has the most ceremonies. Returns their
+    /// number.
     pub async fn delete_crowding_challenges(&mut self) -> Result<u64, StoreError> {
         let query = query(
             "DELETE FROM auth_challenges WHERE id IN (

@@ -6,8 +6,8 @@ use crate::sql::{FromRow, Row, columns, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::Timestamp;
 
-/// How long a change is kept, in milliseconds. Longer than a node may be disconnected and still be expected
-/// to catch up.
+/// How long a change is kept, in milliseconds. A node may be disconnected for less time than this and still read
+/// all changes.
 const KEPT_MS: i64 = 3_600_000;
 
 /// A row of `changes`.
@@ -20,20 +20,20 @@ pub struct ChangeRow {
 
 columns! { ChangeRow: seq, subject }
 
-/// What changed since an earlier read of the feed.
+/// The result of reading the feed from an earlier position.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NewChanges {
     /// The changes after the position of the earlier read, oldest first.
     pub rows: Vec<ChangeRow>,
-    /// The number of the newest change; 0 if there is none. Smaller than the position if the database was replaced by
-    /// an older state of itself.
+    /// The number of the newest change; 0 if there is none. Smaller than the position if the database was replaced
+    /// by an older copy.
     pub last: i64,
-    /// Identifies the time from one crash of the server, or takeover by a replica, to the next. Empty on SQLite and
-    /// right after a crash; `None` if there are no changes.
+    /// Identifies a run of the server, which ends with a crash or with the takeover by a replica. Empty on SQLite
+    /// and directly after a crash; `None` if there are no changes.
     pub server_run: Option<String>,
 }
 
-/// A change, with the run of the server that read it.
+/// A change and the run of the server at the time of the read.
 struct FeedRow {
     change: ChangeRow,
     server_run: String,
@@ -84,8 +84,8 @@ impl Conn {
         self.list(query.bind(after)).await
     }
 
-    /// Returns the changes after the position of an earlier read, and whether the database is still the one of that
-    /// read.
+    /// Returns the changes after the position of an earlier read, and the data to check that the database is the
+    /// same one.
     pub async fn list_new_changes(&mut self, after: i64) -> Result<NewChanges, StoreError> {
         let rows: Vec<FeedRow> = self
             .list(query(self.engine().list_feed()).bind(after))

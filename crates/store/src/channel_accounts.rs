@@ -36,7 +36,7 @@ pub struct ChannelSecretRow {
     pub value: String,
     /// Whether `value` is ciphertext.
     pub encrypted: bool,
-    /// The service that the secret was entered for; `None` if the account's address has not changed since.
+    /// The service that the secret was entered for; `None` if the account's URL has not changed since then.
     pub belongs_to: Option<String>,
     pub updated_at: Timestamp,
 }

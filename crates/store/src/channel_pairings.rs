@@ -1,4 +1,5 @@
-//! Table `channel_pairings`: people who may write to an agent through a channel, and those who ask to.
+//! Table `channel_pairings`: people who may write to an agent through a channel, and people who have asked for
+//! permission.
 
 use crate::sql::{columns, query};
 use crate::{Conn, StoreError};
@@ -16,9 +17,9 @@ pub struct ChannelPairingRow {
     pub name: String,
     /// Set until the pairing is approved.
     pub code: Option<String>,
-    /// Whether the person's messages count as the owner's.
+    /// Whether the person's messages have the trust level of the owner's messages.
     pub trusted: bool,
-    /// When the code was created.
+    /// When the person asked, which is when the code was created.
     pub asked_at: Timestamp,
     pub approved_at: Option<Timestamp>,
 }
@@ -71,7 +72,7 @@ impl Conn {
         self.number(query.bind(account_id)).await
     }
 
-    /// Inserts a pairing, or replaces the one of the same person.
+    /// Inserts a pairing, or replaces the pairing of the same person.
     pub async fn update_channel_pairing(
         &mut self,
         row: &ChannelPairingRow,
@@ -96,17 +97,17 @@ impl Conn {
         self.run(query).await.map(drop)
     }
 
-    /// Ends the trust in all people, and withdraws what was allowed in their sessions or by them. Returns the number of
-    /// people. They stay paired.
+    /// Marks all people as untrusted. Deletes the approvals for their sessions and the approvals that they gave.
+    /// Returns the number of people. They stay paired.
     pub async fn end_trust_in_people(&mut self) -> Result<u64, StoreError> {
         let query = query("UPDATE channel_pairings SET trusted = 0 WHERE trusted = 1");
         let people = self.run(query).await?;
-        // The keys of people and of their sessions begin with this.
+        // The keys of people and of their sessions begin with `channel`.
         self.delete_allowed_calls_under("channel").await?;
         Ok(people)
     }
 
-    /// Deletes the pairings of an account that were asked for before `before` and not approved.
+    /// Deletes the pairings of an account that were requested before `before` and are not approved.
     pub async fn delete_expired_pairings(
         &mut self,
         account_id: &str,

@@ -1,5 +1,5 @@
-//! Table `channel_polls`: which node receives the messages of a channel account, and where receiving
-//! continues.
+//! Table `channel_polls`: the node that receives the messages of a channel account, and the position of the next
+//! message.
 
 use crate::sql::{columns, query};
 use crate::{Conn, StoreError};
@@ -15,7 +15,7 @@ pub struct ChannelPollRow {
     pub received_at: Timestamp,
     /// The node that receives; empty if none does.
     pub node: String,
-    /// Changes with each request of that node.
+    /// Changes with each request of the receiving node.
     pub lease: i64,
     /// Why receiving fails.
     pub error: Option<String>,
@@ -45,7 +45,7 @@ impl Conn {
         self.run(query.bind(account_id)).await.map(drop)
     }
 
-    /// Makes a node the receiver, or changes the lease of the current receiver. An empty name ends the lease.
+    /// Makes a node the receiver, or changes the lease of the current receiver. An empty node name ends the lease.
     pub async fn update_channel_poll_lease(
         &mut self,
         account_id: &str,

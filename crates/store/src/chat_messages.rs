@@ -9,9 +9,9 @@ use gatehouse_domain::id::{DeliveryId, MessageId, SessionId, TurnId};
 pub use row::ChatMessageRow;
 
 impl Conn {
-    /// Stores a message at the end of its turn. A stranger's message and files taint the session, and a private
-    /// message marks it as private, in the same statement. Returns the message's number, or `None` if the session no
-    /// longer exists.
+    /// Stores a message at the end of its turn. The same statement taints the session for an untrusted message and
+    /// for files, and marks the session as private for a private message. Returns the message's number, or `None`
+    /// if the session no longer exists.
     pub async fn insert_chat_message(
         &mut self,
         row: &ChatMessageRow,
@@ -88,8 +88,8 @@ impl Conn {
         Ok(is_there)
     }
 
-    /// Stores the part that was heard of an interrupted message. A complete answer then counts as aborted. Returns
-    /// whether the message exists.
+    /// Stores the part of an interrupted message that was played. A complete answer is then marked as aborted.
+    /// Returns whether the message exists.
     pub async fn update_chat_message_heard(
         &mut self,
         session: &SessionId,
@@ -104,7 +104,7 @@ impl Conn {
         Ok(self.run(query).await? > 0)
     }
 
-    /// Returns the texts of a turn's agent, in order.
+    /// Returns the texts that the agent wrote in a turn, in order.
     pub async fn list_chat_answers(
         &mut self,
         session: &SessionId,
@@ -170,7 +170,7 @@ impl Conn {
         Ok(newest)
     }
 
-    /// Returns the newest messages of users and agents up to a given message, in ascending order.
+    /// Returns the newest messages of users and agents up to and including a given message, in ascending order.
     pub async fn list_chat_spoken(
         &mut self,
         session: &SessionId,

@@ -11,7 +11,7 @@ use gatehouse_domain::id::SessionId;
 pub use lists::{ChatSessionPage, TaggedChatSessions};
 pub use row::ChatSessionRow;
 
-/// A session that may be deleted.
+/// A session that has no turn and no recent message, and may be deleted.
 struct Idle {
     id: SessionId,
     message_count: i64,
@@ -155,8 +155,9 @@ impl Conn {
         Ok(self.run(session.bind(id.as_str())).await? > 0)
     }
 
-    /// Deletes some of the sessions without a new message since a time, except pinned ones and those with a turn: at
-    /// most `limit`, and at most 5,000 messages unless it is a single session. Returns their IDs.
+    /// Deletes sessions without a new message since a time, except pinned sessions and sessions with a turn.
+    /// Deletes at most `limit` sessions and at most 5,000 messages; a single larger session is deleted completely.
+    /// Returns the IDs.
     pub async fn delete_idle_chat_sessions(
         &mut self,
         before: Timestamp,

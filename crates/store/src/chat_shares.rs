@@ -8,16 +8,16 @@ use gatehouse_domain::id::SessionId;
 /// A row of `chat_shares`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChatShareRow {
-    /// The ID in the link. It is the only credential that a reader needs.
+    /// The ID in the link. Readers need no other credential.
     pub id: String,
     pub session_id: SessionId,
     /// The session's label at the time of sharing.
     pub title: String,
-    /// Number of the last message shown.
+    /// Number of the last message that readers see.
     pub through_seq: i64,
     /// When the session was first shared.
     pub created_at: Timestamp,
-    /// When the session was last shared. Readers see its state at this time.
+    /// When the session was last shared. Readers see the session as it was at this time.
     pub updated_at: Timestamp,
 }
 
@@ -29,7 +29,8 @@ impl Conn {
             .await
     }
 
-    /// Shares a session. A session that is already shared keeps its ID and first time; both are returned.
+    /// Shares a session. If the session is already shared, it keeps its ID and the time of its first sharing.
+    /// Returns both.
     pub async fn update_chat_share(
         &mut self,
         row: &ChatShareRow,

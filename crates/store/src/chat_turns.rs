@@ -1,4 +1,4 @@
-//! Table `chat_turns`: turns that wait or run. A row that outlives its process was interrupted.
+//! Table `chat_turns`: turns that wait or run. If the process of a row has ended, the turn was interrupted.
 
 mod branches;
 
@@ -18,8 +18,8 @@ pub struct ChatTurnRow {
     pub turn_no: i64,
     /// The process that runs the turn.
     pub node: String,
-    /// The process is alive at least until then, by the clock of the database. Another process ends the turn only if
-    /// this does not change for a while.
+    /// The process is alive at least until this time, by the clock of the database. Another process ends the turn
+    /// only if the value does not change for a while.
     pub alive_until: Timestamp,
     /// The answer so far.
     pub text: String,
@@ -42,7 +42,7 @@ impl Conn {
         Ok(())
     }
 
-    /// Stores the partial answer of a turn. The column is empty again when the answer has become a message.
+    /// Stores the partial answer of a turn. The column is emptied when the answer is stored as a message.
     pub async fn update_chat_turn_text(
         &mut self,
         (id, node): (&TurnId, &str),
@@ -64,7 +64,7 @@ impl Conn {
         self.find(query.bind(id.as_str())).await
     }
 
-    /// Extends turns of a process, if they are still its own.
+    /// Extends the lifetime of turns of a process, if the turns still belong to the process.
     pub async fn renew_chat_turns(
         &mut self,
         ids: &[TurnId],
@@ -83,7 +83,8 @@ impl Conn {
         self.run_each(renew, &rows).await.map(drop)
     }
 
-    /// Returns up to 200 turns of processes other than `node`, first those that were not renewed for the longest time.
+    /// Returns up to 200 turns of processes other than `node`. The turns that were not renewed for the longest time
+    /// come first.
     pub async fn list_chat_turns_of_others(
         &mut self,
         node: &str,
@@ -95,8 +96,8 @@ impl Conn {
         self.list(query.bind(node).bind(LISTED)).await
     }
 
-    /// Deletes a turn and returns it; `None` if it had ended, or a process has renewed it or taken it over since it was
-    /// read.
+    /// Deletes a turn and returns it. Returns `None` if the turn had ended, or if a process has renewed it or taken
+    /// it over since it was read.
     pub async fn delete_unrenewed_chat_turn(
         &mut self,
         turn: &ChatTurnRow,
@@ -136,7 +137,7 @@ impl Conn {
         self.list(query.bind(node)).await
     }
 
-    /// Whether a turn still belongs to a process, which means that no other process has ended it or taken it
+    /// Returns whether a turn still belongs to a process. If not, another process has ended the turn or taken it
     /// over.
     pub async fn has_chat_turn_of(&mut self, id: &TurnId, node: &str) -> Result<bool, StoreError> {
         let query =
@@ -158,7 +159,7 @@ impl Conn {
         self.list(query.bind(LISTED)).await
     }
 
-    /// Finds the text that a delivery brought in a turn.
+    /// Finds the text of the message that a delivery added in a turn.
     pub async fn find_chat_message_of_delivery(
         &mut self,
         session: &SessionId,
@@ -173,8 +174,8 @@ impl Conn {
         self.find(query.bind(delivery.as_str())).await
     }
 
-    /// Returns the messages with files of tools in the turn that a delivery began, and those at which it ended.
-    /// Considers the turns from a number on.
+    /// Returns the messages with files from tools in the turn that a delivery began, and the last messages of that
+    /// turn. Considers only turns from a given number on.
     pub async fn list_chat_files_of_tools(
         &mut self,
         session: &SessionId,

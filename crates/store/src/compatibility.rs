@@ -6,25 +6,25 @@ use crate::{Conn, Store, StoreError};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The subject of the change feed that a migration with [`Writers::With`] records. The migration must change neither
-/// the table of changes nor the table of migrations, because earlier versions read both to notice it.
+/// The subject of the change that a migration with [`Writers::With`] records. The migration must not change the
+/// tables of changes and migrations, because earlier versions read both tables to detect the migration.
 pub const SCHEMA_CHANGED: &str = "schema";
-/// The migration that adds the column.
+/// The migration that adds the column `oldest_writer`.
 pub(crate) const FIRST_STATED: i64 = 73;
 
-/// Which versions may write after a migration.
+/// The versions that may write after a migration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Writers {
-    /// `-- expand`: also versions without the migration.
+    /// `-- expand`: all versions, including versions without the migration.
     Any,
-    /// `-- contract N`: those that contain migration N.
+    /// `-- contract N`: only versions that contain migration N.
     With(i64),
-    /// The file does not state it: only versions that contain the migration.
+    /// The file does not state which versions may write. Only versions that contain the migration may write.
     Unstated,
 }
 
 impl Writers {
-    /// Reads the first line of the file of a migration.
+    /// Parses the first line of a migration file.
     pub(crate) fn of(sql: &str) -> Self {
         let first = sql.lines().next().unwrap_or_default();
         if first == "-- expand" {
@@ -36,7 +36,7 @@ impl Writers {
             .map_or(Self::Unstated, Self::With)
     }
 
-    /// The value in the column.
+    /// Returns the value of the column `oldest_writer`.
     pub(crate) const fn stored(self) -> Option<i64> {
         match self {
             Self::Any => Some(0),
@@ -57,9 +57,9 @@ columns! { AppliedRow: version, oldest_writer }
 /// The migrations in the database that this version does not contain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Unknown {
-    /// The newest of them.
+    /// The newest migration that this version does not contain.
     pub(crate) newest: Option<i64>,
-    /// The first migration after which this version may not write.
+    /// The first migration after which this version must not write.
     pub(crate) refusing: Option<i64>,
 }
 
@@ -97,7 +97,7 @@ impl Conn {
         Ok(Unknown::among(&applied, is_known))
     }
 
-    /// Informs nodes of earlier versions, which may have to stop writing. Its time equals the time of the newest
+    /// Notifies nodes of earlier versions, which may have to stop writing. Its time equals the time of the newest
     /// change.
     pub(crate) async fn insert_schema_change(&mut self) -> Result<(), StoreError> {
         let now = self
@@ -110,17 +110,17 @@ impl Conn {
     }
 }
 
-/// Whether another node has migrated the database to a schema to which this version may not write.
+/// Whether another node has migrated the database to a schema that this version must not write to.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Outdated(Arc<AtomicBool>);
 
 impl Outdated {
-    /// Lets every later write fail. Returns whether they failed before.
+    /// Makes every later write fail. Returns whether writes already failed before.
     pub(crate) fn set(&self) -> bool {
         self.0.swap(true, Ordering::AcqRel)
     }
 
-    /// Refuses a write of a version that is too old.
+    /// Returns an error if this version is too old to write.
     pub(crate) fn check(&self) -> Result<(), StoreError> {
         if self.0.load(Ordering::Acquire) {
             Err(StoreError::Outdated)
@@ -131,8 +131,8 @@ impl Outdated {
 }
 
 impl Store {
-    /// Whether another node has migrated the database to a schema to which this version may not write. Every write
-    /// fails with [`StoreError::Outdated`] then, until the process ends.
+    /// Returns whether another node has migrated the database to a schema that this version must not write to.
+    /// Every write then fails with [`StoreError::Outdated`] until the process ends.
     pub fn is_outdated(&self) -> bool {
         self.outdated.check().is_err()
     }

@@ -13,8 +13,9 @@ use crate::{StoreError, fault, postgres, sqlite};
 use deadpool_postgres::Object;
 use std::time::Duration;
 
-// The methods of `Conn` whose work depends on the driver return boxed futures and give rows to a `dyn FnMut`. An `async
-// fn`, and a function that is generic over the type of a row, would be compiled again in every crate that awaits it.
+// The methods of `Conn` that depend on the driver return boxed futures and pass rows to a `dyn FnMut`. The compiler
+// would compile an `async fn`, or a function that is generic over the row type, again in every crate that awaits
+// it.
 
 /// A connection to the database. Each table module adds its statements as methods.
 #[derive(Debug)]
@@ -22,14 +23,14 @@ pub struct Conn {
     pub(crate) raw: Raw,
     /// Subjects recorded as changed since the transaction began.
     pub(crate) changed: Vec<String>,
-    /// Deliveries that ended since the transaction began and are not in their counters yet.
+    /// Deliveries that ended since the transaction began and are not yet counted.
     pub(crate) ended: Vec<Ended>,
     pub(crate) stored_configs: StoredConfigs,
     /// The exchange with PostgreSQL.
     pub(crate) pipeline: Pipeline,
-    /// Whether the database could not run a statement. Set until the owner of the connection resets it.
+    /// Whether the database was unable to run a statement. The owner of the connection resets it.
     pub(crate) was_unavailable: bool,
-    /// The statements that were run, if a test wants them.
+    /// The statements that were run. `None` unless a test records them.
     #[cfg(test)]
     pub(crate) recorded: Option<Vec<Query<'static>>>,
 }
@@ -56,7 +57,7 @@ impl Conn {
         }
     }
 
-    /// Records a statement if a test wants it.
+    /// Records a statement if a test has turned on recording.
     fn record(&mut self, sql: &str, values: Option<&Vec<Value<'_>>>) {
         #[cfg(test)]
         {
@@ -71,13 +72,13 @@ impl Conn {
         let _ = (self, sql, values);
     }
 
-    /// Remembers that the database could not run a statement.
+    /// Stores whether the database was unable to run a statement.
     fn noted<T>(&mut self, ran: Result<T, StoreError>) -> Result<T, StoreError> {
         self.was_unavailable |= matches!(ran, Err(StoreError::Unavailable(_)));
         ran
     }
 
-    /// Waits longer for responses, for statements on whole tables.
+    /// Sets a longer timeout for responses. Used for statements on whole tables.
     pub(crate) const fn wait_for(&mut self, answer: Duration) {
         self.pipeline.limit = answer;
     }
@@ -99,7 +100,7 @@ impl Conn {
         self.pipeline.is_suspected() || !self.is_intact()
     }
 
-    /// Whether this connection is open and left no statement unanswered, whatever other connections did.
+    /// Returns whether this connection is open and no statement is unanswered. Does not consider other connections.
     pub(crate) fn is_intact(&self) -> bool {
         !self.pipeline.is_silent
             && match &self.raw {
@@ -151,8 +152,8 @@ impl Conn {
         })
     }
 
-    /// Runs a statement whose result does not matter, except for an error. PostgreSQL gets it with the next statement
-    /// or with the commit, and its error is the error of that one.
+    /// Queues a statement whose result does not matter. On PostgreSQL, the statement is sent with the next
+    /// statement or with the commit, and an error is returned from there.
     pub(crate) fn run_later(
         &mut self,
         sql: &'static str,
@@ -200,8 +201,8 @@ impl Conn {
         })
     }
 
-    /// Runs several statements without parameters and without a timeout. On PostgreSQL, fails if the server no longer
-    /// works on them.
+    /// Runs several statements without parameters and without a timeout. On PostgreSQL, fails if the server stops
+    /// working on the statements.
     pub(crate) async fn script(&mut self, sql: &'static str) -> Result<(), StoreError> {
         fault::point();
         match &mut self.raw {

@@ -15,7 +15,7 @@ use rusqlite::types::ValueRef;
 use std::borrow::Cow;
 use tokio_postgres::types::Type;
 
-/// The type of a column. The schema uses no others.
+/// The type of a column. The schema has no other types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnKind {
     Integer,
@@ -35,7 +35,7 @@ pub struct TableColumn {
 pub struct Table {
     pub name: String,
     pub columns: Vec<TableColumn>,
-    /// Positions in `columns`, in the order of the primary key.
+    /// Positions of the columns of the primary key in `columns`, in the order of the key.
     key: Vec<usize>,
 }
 
@@ -57,7 +57,7 @@ impl Cell {
         }
     }
 
-    /// Returns the value as a parameter of a column of this kind; `None` if it has another kind.
+    /// Returns the value as a parameter for a column of this kind. Returns `None` if the value has another kind.
     fn bind(&self, kind: ColumnKind) -> Option<Value<'_>> {
         match (self, kind) {
             (Self::Null, ColumnKind::Integer) => Some(Value::Integer(None)),
@@ -202,7 +202,7 @@ fn quoted_list<'n>(names: impl Iterator<Item = &'n str>) -> String {
     names.map(quoted).collect::<Vec<_>>().join(", ")
 }
 
-/// The parameters `$first`, `$first + 1`, … of a statement.
+/// Returns the parameters `$first`, `$first + 1`, … of a statement.
 fn parameters(first: usize, count: usize) -> String {
     let parameters = (first..first + count).map(|number| format!("${number}"));
     parameters.collect::<Vec<_>>().join(", ")

@@ -4,7 +4,7 @@ use crate::sql::{FromRow, Row, columns, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::{ApiKeyId, AuthSessionId, Cidr, DeviceId, PasskeyId};
 
-/// A credential that another one created, directly or through others.
+/// A credential that another credential created, directly or through others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CreatedCredentialRow {
     ApiKey(ApiKeyId),
@@ -62,8 +62,8 @@ impl Conn {
         &mut self,
         maker: &str,
     ) -> Result<Vec<CreatedCredentialRow>, StoreError> {
-        // UNION rather than UNION ALL, so that the recursion also ends for a cycle. Only manual edits of the
-        // database can create one.
+        // UNION rather than UNION ALL, so that the recursion ends even if the rows form a cycle. Only manual edits
+        // of the database can create a cycle.
         let query = query(
             "WITH RECURSIVE
                  made (kind, id, name, made_by) AS (
@@ -80,8 +80,8 @@ impl Conn {
         self.list(query.bind(maker)).await
     }
 
-    /// Returns the credential with this name, its creator, the creator's creator, and so on, in any order.
-    /// Passkeys are no creators.
+    /// Returns the credential with this name, its creator, the creator's creator, and so on, in any order. Passkeys
+    /// are not included.
     pub async fn list_makers_of(&mut self, name: &str) -> Result<Vec<MakerRow>, StoreError> {
         // UNION for the same reason as in `list_created_by`.
         let query = query(
@@ -99,8 +99,8 @@ impl Conn {
         self.list(query.bind(name)).await
     }
 
-    /// Sets the creator of everything that `maker` created itself: `new_maker` for API keys and devices, `lasting` for
-    /// passkeys and sessions. All are names in `made_by`.
+    /// Changes the creator of everything that `maker` created directly: to `new_maker` for API keys and devices, to
+    /// `lasting` for passkeys and sessions. All are names in `made_by`.
     pub async fn update_made_by(
         &mut self,
         maker: &str,

@@ -1,6 +1,7 @@
-//! The clock of the database server, which the nodes of a database share. A node measures how far it is from its own
-//! monotonic clock. Between two measurements, a change of the node's wall clock of a few seconds has no effect. After a
-//! larger one, the node measures again: the monotonic clock stops while the host is suspended.
+//! The clock of the database server, which all nodes of a database use. A node measures the difference between this
+//! clock and its own monotonic clock. A change of the node's wall clock by a few seconds has no effect on a
+//! measurement. After a larger change, the node measures again, because the monotonic clock stops while the host is
+//! suspended.
 
 mod reading;
 
@@ -14,24 +15,27 @@ use tokio::time::timeout;
 
 /// Queries per measurement. The fastest one is used. The first may also prepare the statement.
 const QUERIES: usize = 3;
-/// The longest round trip of a query that is used. The time that it returns is exact to half of it.
+/// The longest round trip of a query that is used. The error of the measured time is at most half of the round
+/// trip.
 const LONGEST_ROUND_TRIP_MS: u64 = 1_000;
 /// The maximum age of a measurement that is used.
 const LONGEST_AGE_MS: u64 = 5 * 60 * 1_000;
 /// How far the wall clock and the monotonic clock may diverge before a measurement is no longer used.
 const LARGEST_DIVERGENCE_MS: u64 = 5_000;
-/// How long a caller waits for a measurement. Requests wait two seconds for a shared limit, including this.
+/// How long a caller waits for a measurement. A request waits at most two seconds for a shared limit, including
+/// this time.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// The time after a failed measurement in which callers do not wait for another one.
+/// How long callers do not wait for a new measurement after a failed one.
 const RETRY_MS: u64 = 5_000;
 
 /// The last measurement.
 #[derive(Debug, Default)]
 pub(crate) struct DatabaseClock {
     measured: Mutex<Option<Measured>>,
-    /// How often the connection to the server was reopened. The server may be another one since.
+    /// How often the connection to the server was reopened. A reopened connection may be to a different server.
     reconnections: AtomicU64,
-    /// When callers may wait for a measurement again, in milliseconds of the monotonic clock. Locked while one is made.
+    /// When callers may wait for a measurement again, in milliseconds of the monotonic clock. Locked during a
+    /// measurement.
     retry_at_ms: tokio::sync::Mutex<u64>,
     /// See [`Store::ignore_database_clock`].
     #[cfg(feature = "testing")]
@@ -41,7 +45,7 @@ pub(crate) struct DatabaseClock {
 #[derive(Clone, Copy, Debug)]
 struct Measured {
     reading: Reading,
-    /// See [`DatabaseClock`].
+    /// The counter `DatabaseClock::reconnections` before the query.
     reconnections: u64,
 }
 
@@ -52,11 +56,11 @@ impl DatabaseClock {
     }
 
     fn measured(&self) -> MutexGuard<'_, Option<Measured>> {
-        // The value is replaced as a whole.
+        // A poisoned lock is safe to use, because the value is replaced as a whole.
         self.measured.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Stores a reading, and the number of reconnections before its query.
+    /// Stores a reading. `reconnections` is the counter before its query.
     fn set(&self, reading: Reading, reconnections: u64) {
         *self.measured() = Some(Measured {
             reading,
@@ -70,7 +74,7 @@ impl DatabaseClock {
         Some(measured.reading.server_time(now))
     }
 
-    /// Whether there is a measurement, and it is not valid.
+    /// Returns whether there is a measurement that is no longer valid.
     fn is_due(&self, now: NodeTime) -> bool {
         self.measured().is_some_and(|it| !self.is_valid(&it, now))
     }
@@ -81,7 +85,7 @@ impl DatabaseClock {
     }
 }
 
-/// The same moment on both clocks of this node.
+/// One moment on both clocks of this node.
 #[derive(Clone, Copy, Debug)]
 struct NodeTime {
     monotonic_ms: u64,
@@ -96,7 +100,7 @@ impl NodeTime {
         }
     }
 
-    /// The wall clock, in Unix milliseconds, at the origin of the monotonic clock.
+    /// Returns the wall clock, in Unix milliseconds, at the origin of the monotonic clock.
     fn wall_origin_ms(self) -> i64 {
         self.wall
             .as_millis()
@@ -105,10 +109,10 @@ impl NodeTime {
 }
 
 impl Store {
-    /// Returns the time of the database server, for times that nodes compare with each other. Measures first if the
-    /// last measurement is no longer valid, for example because the connection to the server was reopened since.
-    /// Without a valid measurement, as on SQLite and before the first [`Self::measure_clock`], it returns the time of
-    /// `clock`, which must be the clock that was measured.
+    /// Returns the time of the database server, for times that nodes compare with each other. If the last
+    /// measurement is no longer valid, for example after a reconnection to the server, measures first. Without a
+    /// valid measurement, as on SQLite and before the first [`Self::measure_clock`], it returns the time of
+    /// `clock`. All calls must use the same clock.
     pub async fn shared_now(&self, clock: &Arc<dyn Clock>) -> Timestamp {
         if self.database_clock.is_due(NodeTime::of(&**clock)) {
             self.measure_again(clock).await;
@@ -117,7 +121,7 @@ impl Store {
         self.database_clock.at(now).unwrap_or(now.wall)
     }
 
-    /// Repeats a measurement. Concurrent callers wait for the same one.
+    /// Repeats a measurement. Concurrent callers share one measurement.
     async fn measure_again(&self, clock: &Arc<dyn Clock>) {
         let mut retry_at_ms = self.database_clock.retry_at_ms.lock().await;
         let now = NodeTime::of(&**clock);
@@ -134,8 +138,8 @@ impl Store {
         }
     }
 
-    /// Whether measurements are skipped from now on, for a server whose clock only a test moves: each measurement would
-    /// move the shared time.
+    /// Sets whether measurements are skipped. Used for a server whose clock a test sets: each measurement would
+    /// change the shared time.
     #[cfg(feature = "testing")]
     pub fn ignore_database_clock(&self, is_ignored: bool) {
         self.database_clock
@@ -143,9 +147,9 @@ impl Store {
             .store(is_ignored, Ordering::Relaxed);
     }
 
-    /// Compares `clock` with the clock of the database server, for [`Self::shared_now`]. Returns how many milliseconds
-    /// the wall clock is ahead, negative if it is behind. Returns `None` on SQLite, and if the server answers too
-    /// slowly for a comparison; then an earlier measurement is used while it is valid.
+    /// Compares `clock` with the clock of the database server, for [`Self::shared_now`]. Returns how many
+    /// milliseconds the wall clock is ahead; the number is negative if it is behind. Returns `None` on SQLite, and
+    /// if the server answers too slowly. In the latter case, an earlier measurement is used while it is valid.
     pub async fn measure_clock(&self, clock: &Arc<dyn Clock>) -> Result<Option<i64>, StoreError> {
         let Some(sql) = self.engine.read_clock() else {
             return Ok(None);
@@ -155,7 +159,7 @@ impl Store {
             return Ok(None);
         }
         let reconnections = self.database_clock.reconnections.load(Ordering::Relaxed);
-        // A reserved reader does not wait for list queries.
+        // A reserved reader is not blocked by list queries.
         let readers = self.readers.with_reserved();
         let clock = Arc::clone(clock);
         let read = readers.read(move |conn| {

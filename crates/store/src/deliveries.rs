@@ -10,7 +10,7 @@ use gatehouse_domain::{DeliveryId, DeliveryStatus, Timestamp, WebhookId};
 pub use insert::NewDelivery;
 use std::sync::LazyLock;
 
-/// The columns of [`DeliveryRow`]: all except the payload and the configuration. If the preview would equal
+/// The columns of [`DeliveryRow`]: all columns except the payload and the configuration. If the preview would equal
 /// the payload, only the payload is stored.
 pub(crate) const COLUMNS: &str = "id, webhook_id, status, event_type, entity_key, delivery_key, \
     duplicate_of, replay_of, session_key, session_id, received_at, started_at, finished_at, \
@@ -24,11 +24,11 @@ pub(crate) const PAYLOAD: &str = "CASE WHEN payload = '' THEN (SELECT apart.payl
     FROM delivery_payloads AS apart WHERE apart.delivery_id = webhook_deliveries.id) \
     ELSE payload END AS payload";
 
-/// Maximum size of a preview, in bytes. Larger payloads are stored in `delivery_payloads`; a smaller one stays in the
-/// row. PostgreSQL moves values over 2 kB out of the row as well (TOAST).
+/// Maximum size of a preview, in bytes. A larger payload is stored in `delivery_payloads`, a smaller one in the
+/// row. PostgreSQL also moves values over 2 kB out of the row (TOAST).
 pub const PREVIEW_BYTES: usize = 2048;
 
-/// Whether a payload is stored in `delivery_payloads`.
+/// Returns whether a payload is stored in `delivery_payloads`.
 const fn is_stored_apart(payload: &str) -> bool {
     payload.len() > PREVIEW_BYTES
 }
@@ -57,7 +57,7 @@ pub struct DeliveryRow {
     /// The earliest start of the next attempt. `None` if the delivery is parked or not queued.
     pub next_attempt_at: Option<Timestamp>,
     pub attempts: i64,
-    /// The process that runs it; see [`crate::ClaimRequest::owner`].
+    /// The process that runs the delivery; see [`crate::ClaimRequest::owner`].
     pub lease_owner: Option<String>,
     pub lease_until: Option<Timestamp>,
     pub input_tokens: Option<i64>,
@@ -80,7 +80,7 @@ pub struct DeliveryRow {
     pub summary: Option<String>,
     /// The beginning of the agent's answer, or of the text that a channel accepted without an agent, as one line.
     pub outcome: Option<String>,
-    /// The name at that time of the channel that accepted a text without an agent.
+    /// The channel that accepted a text without an agent. The name is the one at the time of the delivery.
     pub channel: Option<String>,
     /// The owner's changes for this replay: `payload`, `target` or `payload,target`.
     pub edited: Option<String>,
@@ -120,7 +120,7 @@ impl Conn {
         self.find(query(FIND.as_str()).bind(id.to_owned())).await
     }
 
-    /// Like [`Self::find_delivery`]. If the row cannot be read, it has only a few values and an error.
+    /// Like [`Self::find_delivery`]. If the row cannot be read, the result has an error and only a few values.
     pub async fn find_delivery_to_show(
         &mut self,
         id: &str,
@@ -163,8 +163,8 @@ impl Conn {
         .await
     }
 
-    /// Removes some deliveries of a deleted webhook and returns their number. One call removes up to `limit`
-    /// rows and `max_bytes` bytes of bodies, but at least one row, so the writer is held only briefly.
+    /// Removes some deliveries of a deleted webhook and returns their number. One call removes at most `limit` rows
+    /// and `max_bytes` bytes of bodies, but at least one row. These limits keep the transaction short.
     pub async fn delete_removed_deliveries(
         &mut self,
         id: &str,
@@ -184,8 +184,8 @@ impl Conn {
         self.run(query).await
     }
 
-    /// Deletes removals that were requested before `before` and have no deliveries left, with the counters
-    /// of their webhooks.
+    /// Deletes the removals that were requested before `before` and have no deliveries left. Also deletes the
+    /// counters of their webhooks.
     pub async fn delete_finished_removals(&mut self, before: Timestamp) -> Result<u64, StoreError> {
         let counters = query(
             "DELETE FROM delivery_counts WHERE webhook_id IN (

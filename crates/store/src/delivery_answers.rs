@@ -1,5 +1,5 @@
-//! Table `delivery_answers`: the answers of agents that go to a channel. An answer is stored in the transaction
-//! that ends the agent's turn, so no attempt to send it runs the agent again.
+//! Table `delivery_answers`: the answers of agents that are sent to a channel. An answer is stored in the
+//! transaction that ends the agent's turn, so a retry of the sending does not run the agent again.
 
 use crate::sql::query;
 use crate::{Conn, DeliveryRow, StoreError};
@@ -11,7 +11,7 @@ pub struct DeliveryAnswer {
     pub answer: String,
     /// The beginning of the answer, as one line.
     pub outcome: Option<String>,
-    /// The channel target, whose line the delivery joins.
+    /// The channel target. The delivery moves to the line of this target.
     pub target: String,
     pub now: Timestamp,
     pub session_id: Option<SessionId>,
@@ -22,7 +22,7 @@ pub struct DeliveryAnswer {
 }
 
 impl DeliveryAnswer {
-    /// Updates a row as the database write does.
+    /// Applies the same changes to a row as the database write.
     pub fn apply(&self, row: &mut DeliveryRow) {
         row.status = DeliveryStatus::Queued;
         row.target = Some(self.target.clone());

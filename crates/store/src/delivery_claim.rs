@@ -14,17 +14,17 @@ use gatehouse_domain::{Timestamp, WebhookId};
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-/// Maximum number of deliveries that one claim parks, to hold the writer only briefly.
+/// Maximum number of deliveries that one claim parks. Limits the duration of the transaction.
 const PARK_LIMIT: usize = 128;
 
-/// The factor by which each further page of a line grows. The first has as many deliveries as requested. A line whose
-/// deliveries wait for one another needs more pages, but only a few.
+/// The factor by which each further page of a line grows. The first page has as many deliveries as requested. A
+/// line whose deliveries wait for one another needs several pages.
 const PAGE_GROWTH: usize = 4;
 
 /// A worker's request for deliveries.
 #[derive(Clone, Debug)]
 pub struct ClaimRequest {
-    /// The process that claims. The value must be unique per start of a node.
+    /// The process that claims. The value must be unique for each start of a node.
     pub owner: String,
     pub now: Timestamp,
     pub lease_until: Timestamp,
@@ -50,9 +50,9 @@ pub struct Claims {
     pub claimed: Vec<DeliveryWork>,
     /// Whether more deliveries may be due, because the claim stopped early.
     pub more: bool,
-    /// Whether deliveries were parked or put off instead of claimed, so other lines can have their slots.
+    /// Whether deliveries were parked or postponed instead of claimed, so that other lines can use their slots.
     pub postponed: bool,
-    /// Deliveries that failed because their rows are damaged, with the readable values.
+    /// Deliveries that failed because their rows are damaged. They have only the values that can be read.
     pub failed: Vec<DeliveryRow>,
 }
 
@@ -76,9 +76,9 @@ impl FromRow for DeliveryWork {
 }
 
 impl Conn {
-    /// Claims due deliveries from the requested lines, earliest due first. It claims only the oldest open
-    /// delivery of a session, and none while another one of the session runs. A claim counts as an attempt,
-    /// so an attempt that crashes the process is counted too.
+    /// Claims due deliveries from the requested lines, earliest due first. Of each session, claims only the oldest
+    /// open delivery, and none while another delivery of the session runs. The attempt is counted at the claim, so
+    /// an attempt that crashes the process is counted.
     pub async fn claim_deliveries(&mut self, want: &ClaimRequest) -> Result<Claims, StoreError> {
         let mut claiming = Claiming {
             want,

@@ -17,7 +17,8 @@ pub(crate) const CONFIG: &str = "COALESCE(config, (SELECT known.config \
 /// Minimum interval between updates of `used_at`, in milliseconds.
 const USED_AT_STEP_MS: i64 = 3_600_000;
 
-/// For this time after its use was stored, a configuration is not stored again on SQLite, in milliseconds.
+/// The time, in milliseconds, in which a configuration is not stored again after its use was stored. Applies to
+/// SQLite.
 const KNOWN_MS: i64 = 600_000;
 /// Maximum number of configurations that a connection remembers.
 const MOST_KNOWN: usize = 1_000;
@@ -58,12 +59,12 @@ impl From<&str> for DeliveryConfig {
     }
 }
 
-/// The configurations that a connection stored recently. Used on SQLite, which has one writer.
+/// The configurations that a connection stored recently. Used only on SQLite, which has one writer.
 #[derive(Debug, Default)]
 pub(crate) struct StoredConfigs {
-    /// The time of their last stored use in Unix milliseconds, by key.
+    /// The time of the last stored use of each key, in Unix milliseconds.
     committed: HashMap<Arc<str>, i64>,
-    /// Those of the current transaction.
+    /// The configurations of the current transaction.
     pending: Vec<(Arc<str>, i64)>,
 }
 
@@ -73,7 +74,7 @@ impl StoredConfigs {
         used_at.is_some_and(|used_at| at.as_millis().saturating_sub(*used_at) < KNOWN_MS)
     }
 
-    /// Forgets what the current transaction has stored, because some of it was undone.
+    /// Discards the configurations of the current transaction, because some of its statements were undone.
     pub(crate) fn undo(&mut self) {
         self.pending.clear();
     }
@@ -144,8 +145,9 @@ impl Conn {
         Ok(())
     }
 
-    /// Deletes configurations that no delivery has used since `before`, except configurations of open deliveries. The
-    /// stored time of use may be 70 minutes too early and clocks may differ, so the limit is two hours before `before`.
+    /// Deletes configurations that no delivery has used since `before`, except configurations of open deliveries.
+    /// The stored time of use may be 70 minutes too early and clocks may differ, so only configurations from two
+    /// hours before `before` are deleted.
     pub async fn delete_unused_delivery_configs(
         &mut self,
         before: Timestamp,
@@ -162,8 +164,8 @@ impl Conn {
     }
 }
 
-/// Touches no row that was used within the last hour: on PostgreSQL, `ON CONFLICT DO UPDATE` locks the row even if its
-/// condition is not met, and all deliveries of a webhook would wait for each other's commit.
+/// Does not update a row that was used within the last hour. On PostgreSQL, `ON CONFLICT DO UPDATE` locks the row
+/// even if its condition is not met, and all deliveries of a webhook would wait for each other's commit.
 const INSERT: &str = "INSERT INTO delivery_configs (key, config, used_at)
     SELECT $1, $2, $3 WHERE NOT EXISTS (
         SELECT 1 FROM delivery_configs WHERE key = $1 AND used_at >= $3 - $4)

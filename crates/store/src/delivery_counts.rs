@@ -1,6 +1,6 @@
 //! Table `delivery_counts`: the number of deliveries that ended with each status, by hour of receipt, and their
-//! durations. A transaction collects the ended deliveries and writes the counters right before its commit, so two nodes
-//! lock a counter only for the length of a commit, and always in the same order.
+//! durations. A transaction collects the ended deliveries and writes the counters directly before its commit. A
+//! counter is therefore locked only during a commit, and all nodes lock counters in the same order.
 
 mod lists;
 
@@ -17,10 +17,10 @@ pub(crate) const HOUR_MS: i64 = 3_600_000;
 /// Days for which counters are kept. Longer than the longest period of statistics.
 pub const COUNTED_DAYS: u32 = 400;
 
-/// The hours before the last delivery of a webhook whose counters are kept: three weeks.
+/// How many hours of counters before the last delivery of a webhook are kept: three weeks.
 const KEPT_HOURS: i64 = 21 * 24;
 
-/// The counter of a delivery.
+/// The primary key of a counter.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     hour: i64,
@@ -35,7 +35,7 @@ pub(crate) struct Ended {
     took_ms: Option<i64>,
 }
 
-/// Adds to a counter.
+/// Returns the statement that adds to a counter.
 fn add() -> String {
     let columns = delivery_durations::columns();
     let places: Vec<_> = (0..columns.len())
@@ -58,7 +58,7 @@ fn add() -> String {
 static ADD: LazyLock<String> = LazyLock::new(add);
 
 impl Conn {
-    /// Records that a delivery ended, and how long it took if it was started. Does nothing for an open status.
+    /// Records that a delivery ended, and its duration if it was started. Does nothing for an open status.
     pub(crate) fn note_ended(
         &mut self,
         webhook_id: &str,
@@ -107,8 +107,8 @@ impl Conn {
         self.run_each_later(&ADD, &rows)
     }
 
-    /// Deletes the counters of hours before `before`. Keeps the last weeks of each webhook: they show whether its
-    /// sender was regular when it stopped.
+    /// Deletes the counters of hours before `before`. Keeps the last three weeks of each webhook, which show
+    /// whether its sender was regular before it stopped.
     pub async fn delete_old_delivery_counts(
         &mut self,
         before: Timestamp,
@@ -123,15 +123,15 @@ impl Conn {
     }
 }
 
-/// Returns the smallest ID that a delivery of this moment can have. The text of a `UUIDv7` begins with its 48
-/// bits of milliseconds (RFC 9562, section 5.7).
+/// Returns the smallest possible ID of a delivery that is received at this time. The text of a `UUIDv7` begins with
+/// its 48 bits of milliseconds (RFC 9562, section 5.7).
 pub(crate) fn first_id_at(moment: Timestamp) -> String {
     let millis = u64::try_from(moment.as_millis()).unwrap_or(0) & 0xffff_ffff_ffff;
     format!("del_{millis:012x}")
 }
 
-/// Returns a text that sorts after the IDs of all deliveries received before `until`. After the clock was set
-/// back, IDs may be up to an hour ahead of the time of receipt.
+/// Returns a text that sorts after the IDs of all deliveries received before `until`. If the clock was set back, an
+/// ID may be up to an hour ahead of the time of receipt.
 pub(crate) fn last_id_at(until: Timestamp) -> String {
     first_id_at(Timestamp::from_millis(
         until.as_millis().saturating_add(HOUR_MS),

@@ -1,5 +1,5 @@
-//! How long deliveries took, as a sum and a histogram. The counters of [`crate::delivery_counts`] have a column for
-//! each bucket, so that the sums over hours and webhooks still have a mean and percentiles.
+//! The durations of deliveries, as a sum and a histogram. The counters of [`crate::delivery_counts`] have a column
+//! for each bucket. The sums of the columns over hours and webhooks give a mean and percentiles.
 
 use crate::StoreError;
 use crate::sql::{Row, Value};
@@ -7,7 +7,7 @@ use crate::sql::{Row, Value};
 /// The number of buckets.
 pub const DURATION_BUCKETS: usize = 19;
 
-/// Bits of a duration that the first bucket ignores: it ends at 4 ms.
+/// The number of low bits of a duration that the first bucket ignores. The bucket ends at 4 ms.
 const FIRST_BITS: u32 = 2;
 
 /// Durations of deliveries.
@@ -20,13 +20,14 @@ pub struct Durations {
 }
 
 impl Durations {
-    /// The end of a bucket, exclusive: 4 ms, 8 ms and so on by powers of two. The last one has none.
+    /// Returns the end of a bucket, exclusive: 4 ms, 8 ms and so on by powers of two. Returns `None` for the last
+    /// bucket.
     pub fn end_ms(bucket: usize) -> Option<i64> {
         let bits = u32::try_from(bucket).ok()?.checked_add(FIRST_BITS)?;
         (bucket + 1 < DURATION_BUCKETS).then(|| 1_i64.checked_shl(bits))?
     }
 
-    /// Adds one duration. A clock that was set back counts as 0.
+    /// Adds one duration. A negative duration, after the clock was set back, counts as 0.
     pub(crate) fn add(&mut self, duration_ms: i64) {
         let ms = duration_ms.max(0);
         self.total_ms = self.total_ms.saturating_add(ms);
@@ -38,7 +39,7 @@ impl Durations {
         }
     }
 
-    /// Adds up.
+    /// Adds the durations of another value.
     pub fn merge(&mut self, other: &Self) {
         self.total_ms = self.total_ms.saturating_add(other.total_ms);
         for (own, more) in self.buckets.iter_mut().zip(other.buckets) {
@@ -46,19 +47,19 @@ impl Durations {
         }
     }
 
-    /// The number of durations.
+    /// Returns the number of durations.
     pub fn count(&self) -> i64 {
         self.buckets.iter().sum()
     }
 
-    /// The mean, rounded; `None` without durations.
+    /// Returns the rounded mean; `None` without durations.
     pub fn mean_ms(&self) -> Option<i64> {
         let count = self.count();
         self.total_ms.saturating_add(count / 2).checked_div(count)
     }
 
-    /// The approximate duration that `percent` of the deliveries did not exceed: linear within its bucket. In the last
-    /// bucket, its beginning. `None` without durations.
+    /// Returns the approximate duration that `percent` of the deliveries did not exceed. Interpolates linearly
+    /// within a bucket. For the last bucket, returns its start. Returns `None` without durations.
     pub fn percentile_ms(&self, percent: i64) -> Option<i64> {
         let count = self.count();
         if count == 0 {
@@ -99,7 +100,7 @@ impl Durations {
     }
 }
 
-/// The names of the columns.
+/// Returns the names of the columns.
 pub(crate) fn columns() -> Vec<String> {
     let buckets = (0..DURATION_BUCKETS).map(|place| format!("took_{place:02}"));
     std::iter::once("took_ms".to_owned())
@@ -107,7 +108,7 @@ pub(crate) fn columns() -> Vec<String> {
         .collect()
 }
 
-/// A list of results, one for each column of [`columns`], from rows of deliveries.
+/// Returns the expressions that compute [`columns`] from rows of deliveries.
 pub(crate) fn of_rows() -> String {
     const TOOK: &str =
         "(CASE WHEN finished_at > started_at THEN finished_at - started_at ELSE 0 END)";

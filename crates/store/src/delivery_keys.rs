@@ -4,12 +4,12 @@ use crate::sql::{Column, FromRow, Row, columns, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::{DeliveryId, DeliveryStatus, WebhookId};
 
-/// The accepted delivery that has a delivery key or bytes.
+/// The accepted delivery with a given delivery key or given bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyHolder {
     pub id: DeliveryId,
     pub status: DeliveryStatus,
-    /// The first delivery, if this one is a redelivery of it by the sender.
+    /// The first delivery, if this delivery is a redelivery of it by the sender.
     pub redelivery_of: Option<DeliveryId>,
 }
 
@@ -76,7 +76,7 @@ impl Conn {
 
     /// Lists up to 64 replays and redeliveries of a delivery.
     pub async fn list_repeats(&mut self, id: &DeliveryId) -> Result<Vec<RepeatRow>, StoreError> {
-        // Redeliveries come first because callers count them; `NULL` sorts differently in the two engines.
+        // Redeliveries come first because callers count them. The engines sort `NULL` differently.
         let query = query(
             "SELECT status, redelivery FROM webhook_deliveries WHERE replay_of = $1
              ORDER BY CASE WHEN redelivery IS NULL THEN 1 ELSE 0 END, id DESC LIMIT 64",

@@ -1,5 +1,5 @@
-//! Lines of the queue: the deliveries of one webhook that wait for one target. A claim takes from given
-//! lines, so a webhook with a long line does not block the others.
+//! Lines of the queue. A line contains the deliveries of one webhook that wait for one target. A claim takes
+//! deliveries from given lines, so a webhook with a long line does not delay others.
 
 use crate::delivery_configs::CONFIG;
 use crate::sql::{columns, query};
@@ -14,7 +14,7 @@ pub struct DeliveryLine {
     /// A channel target, or empty for agent turns.
     pub target: String,
     pub webhook_id: WebhookId,
-    /// When its first delivery is due, even if an older one of the same session must run first.
+    /// When the first delivery of the line is due. An older delivery of the same session may have to run before it.
     pub due: Timestamp,
 }
 
@@ -30,15 +30,15 @@ pub struct UntargetedDelivery {
 
 columns! { UntargetedDelivery: id, config }
 
-/// The condition of the partial index over lines, word for word. With any other text SQLite does not use the index,
-/// because it does not infer that one condition implies another.
+/// The exact condition of the partial index over lines. SQLite does not use the index for any other text, because
+/// it does not infer that one condition implies another.
 const HAS_PLACE: &str =
     "status IN ('received', 'queued') AND next_attempt_at IS NOT NULL AND target IS NOT NULL";
 
-/// A column of the line after the line of `target` and `webhook`.
+/// Selects a column of the line that follows the line of `target` and `webhook`.
 ///
-/// The columns are compared one by one. With `(target, webhook_id) > (…)`, SQLite reads every index entry that equals
-/// the row value: all deliveries of the line.
+/// The columns are compared one by one. With `(target, webhook_id) > (…)`, SQLite reads every index entry that
+/// equals the row value, which are all deliveries of the line.
 fn next(column: &str, target: &str, webhook: &str) -> String {
     format!(
         "COALESCE(
@@ -51,7 +51,7 @@ fn next(column: &str, target: &str, webhook: &str) -> String {
     )
 }
 
-/// Reads a few index entries per line, regardless of the lengths of the lines.
+/// Selects the lines. Reads a few index entries per line, regardless of the lengths of the lines.
 pub(crate) static LINES: LazyLock<String> = LazyLock::new(|| {
     let line = |target, webhook| {
         let (next_target, next_webhook) = (

@@ -16,25 +16,25 @@ use listing::{Index, Listing};
 #[derive(Clone, Debug, Default)]
 pub struct DeliveryFilter {
     pub webhook: Option<WebhookId>,
-    /// Any status if empty.
+    /// Empty for any status.
     pub statuses: Vec<DeliveryStatus>,
-    /// The event type; with `*` at the end, all types that start with the text before it. Case matters.
+    /// The event type. With `*` at the end, all types that start with the text before the `*`. Case-sensitive.
     pub event: Option<String>,
-    /// Text in the event type, entity, summary, outcome, error or preview. Letters match in either case.
+    /// Text in the event type, entity, summary, outcome, error or preview. Case-insensitive.
     pub text: Option<String>,
-    /// An ID; only older deliveries are listed.
+    /// Only deliveries that are older than the delivery with this ID.
     pub before: Option<String>,
     /// Start of the period, inclusive.
     pub from: Option<Timestamp>,
     /// End of the period, exclusive.
     pub until: Option<Timestamp>,
-    /// Only deliveries that were restored from a backup and wait for the owner.
+    /// Only deliveries that were restored from a backup and that the owner has not released.
     pub to_release: bool,
 }
 
 impl DeliveryPage {
-    /// Builds a page of at most `limit` rows from up to one more row. If there is no such row, the next page begins
-    /// after `searched_to`.
+    /// Builds a page of at most `limit` rows. `rows` has one more row if there is a next page. Otherwise the next
+    /// page begins after `searched_to`.
     pub(crate) fn of(mut rows: Vec<DeliveryRow>, limit: i64, searched_to: Option<String>) -> Self {
         let shown = usize::try_from(limit).unwrap_or(usize::MAX);
         let next = if rows.len() > shown {
@@ -47,22 +47,22 @@ impl DeliveryPage {
     }
 }
 
-/// The maximum number of rows that are read at once, outside an index in the order of IDs.
+/// The maximum number of rows that are read at once from an index that is not in the order of IDs.
 const FEW: usize = 2000;
-/// The open deliveries, for [`Conn::has_over`]. The order requires their index.
+/// The open deliveries, for [`Conn::has_over`]. The `ORDER BY` makes SQLite use their index.
 const OPEN: &str = concat!(
     "webhook_deliveries WHERE ",
     is_open!(),
     " ORDER BY session_key"
 );
-/// The deliveries of a webhook, likewise.
+/// The deliveries of a webhook, for [`Conn::has_over`].
 const OF_WEBHOOK: &str = "webhook_deliveries WHERE webhook_id = $1 ORDER BY id";
 /// Maximum number of event types that are read to find those that start with a text.
 const MOST_TYPES: usize = 1000;
 /// The maximum number of event types that one page of a filtered list merges.
 const MOST_WALKS: usize = 32;
 
-/// Selects the event types of all deliveries. Reads one entry of the index for each.
+/// Selects the event types of all deliveries. Reads one index entry for each type.
 pub(crate) const TYPES: &str = "WITH RECURSIVE types (name) AS (
         SELECT MIN(event_type) FROM webhook_deliveries WHERE event_type IS NOT NULL
         UNION ALL
@@ -72,25 +72,25 @@ pub(crate) const TYPES: &str = "WITH RECURSIVE types (name) AS (
     )
     SELECT name FROM types WHERE name IS NOT NULL LIMIT $1";
 
-/// Returns the condition of an event filter on a column: a type or, with `*` at the end, the start of types. Its value,
-/// at `place`, is [`event_value`].
+/// Returns the condition of an event filter on a column. The filter is a type or, with `*` at the end, the start of
+/// types. Parameter number `place` must be [`event_value`].
 pub(crate) fn event_condition(column: &str, event: &str, place: usize) -> String {
     if event.ends_with('*') {
-        // `LIKE` of SQLite ignores the case of ASCII letters.
+        // `LIKE` is not used: in SQLite, it ignores the case of ASCII letters.
         format!("substr({column}, 1, length(${place})) = ${place}")
     } else {
         format!("{column} = ${place}")
     }
 }
 
-/// Returns the value of [`event_condition`].
+/// Returns the parameter for [`event_condition`].
 pub(crate) fn event_value(event: &str) -> String {
     event.strip_suffix('*').unwrap_or(event).to_owned()
 }
 
 impl Conn {
-    /// Lists deliveries, newest first. A page takes a limited time: it may be shorter than `limit`, or empty, and have a
-    /// next page. With at most 2,000 deliveries, it is shorter only at the end of the list.
+    /// Lists deliveries, newest first. A page takes a limited time: it may be shorter than `limit`, or empty, and
+    /// still have a next page. If there are at most 2,000 deliveries, only the last page is shorter than `limit`.
     pub async fn list_deliveries(
         &mut self,
         filter: &DeliveryFilter,
@@ -120,7 +120,8 @@ impl Conn {
             return self.walks_of_most(&listing, &asked).await;
         }
         let (open, ended): (Vec<_>, Vec<_>) = asked.into_iter().partition(|it| it.is_open());
-        // The open ones first: a delivery that ends between two statements is then found by the later one.
+        // Walks open deliveries first. A delivery that ends between two statements is then found by the later
+        // statement.
         let mut walks = self.walks_of_open(&listing, &open).await?;
         let ended = ended.into_iter().map(Index::Ended);
         walks.extend(ended.map(|index| listing.walk(&index, &[])));
@@ -178,7 +179,7 @@ impl Conn {
             .collect())
     }
 
-    /// Whether there are more than `most` of the rows that follow `FROM`.
+    /// Returns whether a query has more than `most` rows. `rows` is the part of the query that follows `FROM`.
     async fn has_over(
         &mut self,
         most: usize,
@@ -197,7 +198,8 @@ impl Conn {
         Ok(usize::try_from(count).is_ok_and(|count| count > most))
     }
 
-    /// Lists the event types that start with a text. `None` if there are too many to read a page of each.
+    /// Lists the event types that start with a text. Returns `None` if there are too many types to read a page of
+    /// each.
     async fn list_types(&mut self, start: &str) -> Result<Option<Vec<String>>, StoreError> {
         let most = i64::try_from(MOST_TYPES).unwrap_or(i64::MAX);
         let mut types: Vec<String> = self.list(query(TYPES).bind(most + 1)).await?;

@@ -56,7 +56,7 @@ async fn each_filter_is_listed_by_an_index_in_its_order() {
     store.close().await;
 }
 
-/// The statements of a list's only walk.
+/// Returns the statements of a list that has one walk.
 async fn statements(store: &Store, filter: DeliveryFilter) -> Vec<String> {
     let walks = store.read(move |conn| Box::pin(async move { conn.walks_of(&filter).await }));
     let walks: Result<Vec<Walk>, StoreError> = walks.await;
@@ -65,7 +65,7 @@ async fn statements(store: &Store, filter: DeliveryFilter) -> Vec<String> {
     walks.iter().flat_map(Walk::statements).collect()
 }
 
-/// With more, a list reads slices, which takes two statements.
+/// With more deliveries, a list reads slices, which takes two statements.
 #[tokio::test]
 async fn up_to_two_thousand_deliveries_are_read_at_once() {
     for database in databases().await {
@@ -97,7 +97,7 @@ async fn up_to_two_thousand_deliveries_are_read_at_once() {
     }
 }
 
-/// Checks the index of each statement of a list's only walk, and whether it sorts what it reads.
+/// Checks the index of each statement of a list that has one walk. Checks whether the statement sorts its rows.
 async fn check_plan(store: &Store, filter: DeliveryFilter, index: &str, sorts: bool) {
     for statement in statements(store, filter.clone()).await {
         let plan = crate::plan::plan_of(store, &statement).await;
@@ -110,7 +110,7 @@ async fn check_plan(store: &Store, filter: DeliveryFilter, index: &str, sorts: b
     }
 }
 
-/// Without statistics of the table, as in a new installation.
+/// The table has no statistics, as in a new installation.
 #[tokio::test]
 async fn the_event_types_are_read_from_their_index() {
     let database = crate::testing::sqlite();

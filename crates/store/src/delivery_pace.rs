@@ -1,4 +1,4 @@
-//! Rate limits of claims: how many deliveries of a webhook may start, and when the others become due.
+//! Rate limits of claims: how many deliveries of a webhook may start, and when the remaining ones become due.
 
 use crate::{Conn, StoreError};
 use gatehouse_domain::{Timestamp, WebhookId};
@@ -8,7 +8,7 @@ use std::time::Duration;
 pub const WAITS_FOR_RATE: &str = "Waits for the webhook's rate limit.";
 
 const WINDOW: Duration = Duration::from_mins(1);
-/// Maximum number of windows by which a delivery is postponed. After that its rate limit is checked again.
+/// Maximum number of windows by which a delivery is postponed. Its rate limit is checked again at the new time.
 const MAX_WINDOWS: u32 = 10;
 
 /// The current rate limit of a webhook.
@@ -23,7 +23,7 @@ pub struct Pace {
     pub per_minute: u32,
 }
 
-/// The rate limits in one claim, with the number of deliveries that it has postponed.
+/// The rate limits of the webhooks in one claim, and the number of deliveries that the claim has postponed.
 pub(crate) struct Paces {
     each: Vec<(Pace, u32)>,
 }
@@ -35,7 +35,8 @@ impl Paces {
         }
     }
 
-    /// Takes a permit for a delivery of a webhook. If there is none, returns when to retry.
+    /// Takes a permit for a delivery of a webhook. If there is no permit, returns the time of the next check as the
+    /// error.
     pub(crate) fn take(&mut self, webhook_id: &str) -> Result<(), Timestamp> {
         let found = self
             .each

@@ -1,15 +1,15 @@
 //! Table `webhook_deliveries` as a queue: finish, requeue and park deliveries.
 //!
-//! Changes of open deliveries run in [`crate::Store::write_queue`]. One such transaction runs at a time in the whole
-//! database, so the rows that a claim reads do not change before it writes, on any node. Only inserts, and changes of
-//! the time at which a delivery is due, may run concurrently.
+//! Transactions that change open deliveries run in [`crate::Store::write_queue`]. Only one of them runs at a time
+//! in the whole database, so the rows that a claim reads do not change before it writes, on any node. Only two
+//! kinds of changes can run at the same time: inserts, and changes of the time at which a delivery is due.
 //!
-//! **Parking.** Only the oldest open delivery of a session may run. If a claim finds a younger one due, it
-//! sets `next_attempt_at` to `NULL`, which removes the delivery from the index of the queue. The transaction
-//! that ends the older delivery makes the next one due again. A claim therefore reads each waiting delivery
-//! once. A delivery that waits for the vault is also parked, with [`WAITS_FOR_VAULT`] as its error.
+//! **Parking.** Only the oldest open delivery of a session may run. If a claim finds that a younger delivery is
+//! due, it sets `next_attempt_at` to `NULL`, which removes the delivery from the index of the queue. The
+//! transaction that ends the older delivery makes the next one due again. A claim therefore reads each waiting
+//! delivery once. A delivery that waits for the vault is also parked, with [`WAITS_FOR_VAULT`] as its error.
 //!
-//! A claim ([`crate::delivery_claim`]) takes from given lines: see [`crate::delivery_lines`].
+//! A claim ([`crate::delivery_claim`]) takes deliveries from given lines: see [`crate::delivery_lines`].
 
 mod finish;
 mod requeue;
@@ -24,7 +24,7 @@ pub const WAITS_FOR_VAULT: &str = "Waits until the vault is unsealed.";
 /// The `error` of a delivery that was restored from a backup and waits until the owner releases it.
 pub const WAITS_FOR_RELEASE: &str = "Restored from a backup. Waits until it is released.";
 
-/// Maximum number of deliveries that a claim reads from a line, or an update changes, with one statement.
+/// Maximum number of deliveries that one statement of a claim reads from a line. Also the maximum for one update.
 pub(crate) const PAGE: usize = 64;
 
 /// The oldest open delivery of a session.
@@ -33,7 +33,8 @@ pub(crate) struct Head {
     pub(crate) id: String,
     pub(crate) webhook_id: String,
     pub(crate) target: Option<String>,
-    /// Parked, but neither for the vault nor for the owner: nothing prevents it from running.
+    /// Whether the delivery is parked, but waits neither for the vault nor for the owner. Nothing prevents it from
+    /// running.
     pub(crate) is_free: bool,
 }
 
@@ -111,13 +112,13 @@ impl Conn {
             ""
         );
         let mut values = vec![at.map(Timestamp::as_millis).into()];
-        // The statement always has `PAGE` parameters. The last ID fills the unused ones.
+        // The statement always has `PAGE` parameters. The last ID is repeated for the unused ones.
         values.extend((0..PAGE).map(|place| Value::from(ids.get(place).unwrap_or(last))));
         self.run_later(update, values)
     }
 
-    /// Makes the oldest open delivery of each session due at its time, if it is parked and does not wait for the
-    /// vault.
+    /// For each session, makes the oldest open delivery due at the given time. Skips a delivery that is not parked
+    /// or waits for the vault.
     pub(crate) async fn revive_next(
         &mut self,
         sessions: &[(&str, Timestamp)],
@@ -128,7 +129,7 @@ impl Conn {
         self.revive(heads.filter_map(|(head, (_, now))| Some((head?, *now))))
     }
 
-    /// Makes deliveries due at their time if they are free: no earlier delivery of the session is open.
+    /// Makes deliveries due at their times if they are free. No earlier delivery of their sessions is open.
     fn revive(
         &mut self,
         heads: impl IntoIterator<Item = (Head, Timestamp)>,
@@ -166,7 +167,7 @@ const HEAD: &str = concat!(
     " ORDER BY id LIMIT 1"
 );
 
-/// Selects the oldest open delivery of the session of a delivery.
+/// Selects the oldest open delivery of the session of a given delivery.
 const HEAD_OF_SAME: &str = concat!(
     "SELECT id, webhook_id, target, status, next_attempt_at, error FROM webhook_deliveries
     WHERE session_key = (SELECT session_key FROM webhook_deliveries WHERE id = $1)

@@ -13,7 +13,7 @@ struct Step(String);
 
 impl FromRow for Step {
     fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
-        // SQLite returns the plan in the fourth column, PostgreSQL in the only one.
+        // The plan is in the fourth column on SQLite and in the only column on PostgreSQL.
         Ok(Self(row.try_get(3).or_else(|_| row.try_get(0))?))
     }
 }
@@ -22,7 +22,7 @@ async fn plan(conn: &mut Conn, engine: Engine, sql: &str) -> String {
     let explain = match engine {
         Engine::Sqlite => "EXPLAIN QUERY PLAN",
         Engine::Postgres => {
-            // Otherwise PostgreSQL scans a small table sequentially, which is correct.
+            // By default, PostgreSQL scans a small table sequentially.
             for setting in ["SET enable_seqscan = off", "SET enable_bitmapscan = off"] {
                 conn.plain(setting).await.unwrap();
             }
@@ -68,7 +68,7 @@ async fn a_claim_reads_indexes_of_open_deliveries_only() {
     }
 }
 
-/// Number of instructions of its virtual machine that SQLite needs to list the lines.
+/// Returns the number of instructions that SQLite's virtual machine runs to list the lines.
 async fn steps_for_lines(store: &crate::Store) -> i32 {
     let counted = store.read(|conn| {
         Box::pin(async move {
@@ -113,8 +113,8 @@ impl FromRow for Operation {
     }
 }
 
-/// The conditions of partial indexes are evaluated for each row that is written. A list of more than two values is a
-/// temporary table, which takes longer than the rest of the row.
+/// SQLite evaluates the conditions of partial indexes for each row that is written. For a list of more than two
+/// values, it creates a temporary table, which takes longer than writing the rest of the row.
 #[tokio::test]
 async fn a_delivery_is_written_without_temporary_tables() {
     let database = crate::testing::sqlite();

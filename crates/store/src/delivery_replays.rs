@@ -13,7 +13,7 @@ pub struct ReplayFilter {
     pub webhook: Option<WebhookId>,
     /// `completed`, `failed`, or `None` for both. Other values match nothing.
     pub status: Option<DeliveryStatus>,
-    /// The event type; with `*` at the end, all types that start with the text before it. Case matters.
+    /// The event type. With `*` at the end, all types that start with the text before the `*`. Case-sensitive.
     pub event: Option<String>,
     /// Start of the period, inclusive.
     pub since: Option<Timestamp>,
@@ -38,8 +38,8 @@ impl FromRow for ReplayableDelivery {
 }
 
 impl ReplayFilter {
-    /// Returns the conditions. [`Self::bind`] binds their values; `$1` and `$2` are the exclusive limits of
-    /// the ID.
+    /// Returns the conditions of the query. [`Self::bind`] binds their values; `$1` and `$2` are the exclusive
+    /// limits of the ID.
     fn conditions(&self) -> String {
         let mut sql = String::from(
             "id > $1 AND id < $2 AND payload IS NOT NULL

@@ -1,4 +1,4 @@
-//! Deletes old deliveries in small batches, to hold the writer only briefly.
+//! Deletes old deliveries in small batches, which keeps each transaction short.
 
 use crate::delivery_queue::{PAGE, page_from_2};
 use crate::sql::{columns, query};
@@ -29,9 +29,9 @@ pub struct RefusedGroup {
 columns! { RefusedGroup: webhook_id, status, reason, count("pile") }
 
 impl Conn {
-    /// Lists ended deliveries received before `before`, oldest first. IDs begin with the time of creation, so
-    /// no other index is needed. With `ids_are_ahead` (the clock was set back after IDs were created), all
-    /// rows are scanned.
+    /// Lists ended deliveries received before `before`, oldest first. IDs begin with the time of creation, so the
+    /// query uses the primary key. With `ids_are_ahead` (the clock was set back after IDs were created), it scans
+    /// all rows.
     pub async fn list_old_deliveries(
         &mut self,
         before: Timestamp,
@@ -61,7 +61,7 @@ impl Conn {
         Ok(found.map(DeliveryId::from_text))
     }
 
-    /// Lists the groups of refused deliveries with more than `limit` rows. Rejected ones are grouped by
+    /// Lists the groups of refused deliveries with more than `limit` rows. Rejected deliveries are grouped by
     /// reason.
     pub async fn list_refused_groups(
         &mut self,
@@ -112,7 +112,8 @@ impl Conn {
             .await
     }
 
-    /// Deletes deliveries and returns their number. Keeps any that are open (again).
+    /// Deletes deliveries and returns their number. Keeps deliveries that are open, because a retry may have
+    /// reopened them.
     pub async fn delete_old_deliveries(&mut self, ids: &[DeliveryId]) -> Result<u64, StoreError> {
         let mut removed = 0;
         for page in ids.chunks(PAGE) {
@@ -133,7 +134,6 @@ impl Conn {
     }
 }
 
-/// Sorts after every ID.
 const AFTER_ALL: &str = "dem";
 
 /// Returns a text that sorts before every ID created at `moment` or later. IDs begin with 48 bits of Unix

@@ -1,4 +1,5 @@
-//! Searches for deliveries by text. No index serves them, so a page of results reads a limited number of deliveries.
+//! Searches for deliveries by text. No index supports these searches, so a page of results reads a limited number
+//! of deliveries.
 
 use crate::delivery_walk::Walk;
 use crate::dialect::Engine;
@@ -36,7 +37,7 @@ mod tests {
         time: Duration::MAX,
         ..PAGE
     };
-    /// On the slowest machine.
+    /// The budget on a machine so slow that the time is always used up.
     const SLOW: Budget = Budget {
         time: Duration::ZERO,
         ..PAGE
@@ -91,7 +92,7 @@ mod tests {
         }
     }
 
-    /// Stores deliveries with these numbers. Their texts contain the number, and every 350th a needle.
+    /// Stores deliveries with these numbers. Each text contains the number. Every 350th text contains the needle.
     async fn fill(database: &TestDatabase, numbers: RangeInclusive<usize>) {
         let (first, last) = numbers.into_inner();
         let sql = format!(

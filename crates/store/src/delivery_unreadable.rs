@@ -1,6 +1,6 @@
-//! Deliveries whose rows cannot be read. When a claim finds such a row, a damaged delivery fails, and one that may be
-//! from a newer version is put off. Otherwise, each claim of the delivery's line would fail. A list shows such a
-//! delivery with only a few values. Otherwise, the whole page would fail.
+//! Deliveries whose rows cannot be read. A claim that finds such a row fails the delivery if the row is damaged,
+//! and postpones it if the row may be from a newer version. Otherwise, each claim of the delivery's line would
+//! fail. A list shows such a delivery with only a few values. Otherwise, the whole page would fail.
 
 use crate::sql::{Column, FromRow, Row, columns, query};
 use crate::{Conn, DeliveryRow, StoreError};
@@ -10,11 +10,12 @@ use std::time::Duration;
 /// The `error` of a delivery that failed because its row is damaged.
 const DAMAGED: &str = "The stored delivery is damaged and cannot be processed.";
 
-/// The `error` of a delivery that is put off because its row cannot be read, and of any such delivery in a list.
+/// The `error` of a delivery that is postponed because its row cannot be read. In a list, the `error` of any
+/// unreadable delivery.
 pub(crate) const UNREADABLE: &str =
     "The stored delivery cannot be read. It is damaged or from a newer version of Gatehouse.";
 
-/// How long a delivery is put off. A node of a newer version may then claim it.
+/// How long an unreadable delivery is postponed. A node of a newer version may claim it after that.
 const PAUSE: Duration = Duration::from_mins(1);
 
 /// Returns a delivery that was just claimed to the queue. The attempt does not count.
@@ -22,14 +23,15 @@ const PUT_OFF: &str = "UPDATE webhook_deliveries SET status = 'queued', next_att
          error = $3, attempts = attempts - 1, lease_owner = NULL, lease_until = NULL
      WHERE id = $1 AND status = 'processing'";
 
-/// Selects when the oldest delivery that was put off was received. SQLite stores values of any type.
+/// Selects when the oldest postponed delivery was received. The cast is needed because SQLite stores values of any
+/// type.
 const OLDEST_PUT_OFF: &str = "SELECT MIN(COALESCE(CAST(received_at AS BIGINT), 0)) AS received_at
      FROM webhook_deliveries
      WHERE status IN ('received', 'queued') AND next_attempt_at IS NOT NULL AND target IS NOT NULL
          AND error = $1 AND next_attempt_at > $2";
 
-/// Fails a delivery that was just claimed. SQLite stores a text in a column for numbers if it is not a number: such a
-/// value becomes 0.
+/// Fails a delivery that was just claimed. SQLite stores text in a numeric column if the text is not a number. The
+/// statement replaces such a value with 0.
 const FAIL: &str = "UPDATE webhook_deliveries SET status = 'failed', finished_at = $2, error = $3,
          received_at = CAST(received_at AS BIGINT), body_size = CAST(body_size AS BIGINT),
          input_tokens = NULL, output_tokens = NULL, delivered_at = NULL,
@@ -79,8 +81,8 @@ struct Oldest {
 columns! { Oldest: received_at }
 
 impl Conn {
-    /// Puts off a claimed delivery whose row may be from a newer version. The next ones of its session wait for it, as
-    /// for a retry.
+    /// Postpones a claimed delivery whose row may be from a newer version. Later deliveries of its session wait for
+    /// it, as for a retry.
     pub(crate) fn put_off_unreadable(
         &mut self,
         id: &str,
@@ -90,13 +92,13 @@ impl Conn {
         tracing::warn!(
             delivery = id,
             error = cause as &dyn std::error::Error,
-            "a stored delivery cannot be read; it may be from a newer version and is put off"
+            "a stored delivery cannot be read; it may be from a newer version and is postponed"
         );
         let until = now.after(PAUSE).as_millis();
         self.run_later(PUT_OFF, vec![id.into(), until.into(), UNREADABLE.into()])
     }
 
-    /// Returns when the oldest delivery was received that waits because its row cannot be read. Examines only
+    /// Returns the time of receipt of the oldest delivery that waits because its row cannot be read. Examines only
     /// deliveries that are due after `since`.
     pub async fn find_oldest_unreadable_delivery(
         &mut self,
@@ -109,8 +111,8 @@ impl Conn {
         Ok(oldest.and_then(|oldest| oldest.received_at))
     }
 
-    /// Fails a claimed delivery whose row is damaged and lets the next one of its session run. Returns its readable
-    /// values.
+    /// Fails a claimed delivery whose row is damaged, and lets the next delivery of its session run. Returns its
+    /// readable values.
     pub(crate) async fn fail_unreadable(
         &mut self,
         id: &str,
@@ -147,7 +149,7 @@ impl Conn {
     }
 }
 
-/// The row of a delivery that cannot be read.
+/// Returns the row to show for a delivery that cannot be read.
 fn unreadable(id: &str, webhook_id: WebhookId, received_at: Timestamp) -> DeliveryRow {
     DeliveryRow {
         id: DeliveryId::from_text(id),

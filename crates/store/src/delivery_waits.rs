@@ -1,6 +1,6 @@
-//! Makes waiting deliveries due again: those parked behind an older delivery or for the vault, and those with
-//! a due time too far in the future because the clock was set back. [`crate::delivery_queue`] describes
-//! parking.
+//! Makes waiting deliveries due again. These are deliveries parked behind an older delivery or for the vault, and
+//! deliveries whose due time is too far in the future because the clock was set back. [`crate::delivery_queue`]
+//! describes parking.
 
 use crate::delivery_queue::{PAGE, WAITS_FOR_RELEASE, WAITS_FOR_VAULT};
 use crate::sql::query;
@@ -12,7 +12,8 @@ use std::sync::LazyLock;
 /// The `error` of a delivery that waits for a budget.
 pub const WAITS_FOR_BUDGET: &str = "Waits until a budget resets or is raised.";
 
-/// The key in the table of settings that is set while restored deliveries of the sealed vault are kept.
+/// The key in the table `settings`. It is set while restored deliveries that arrived during the sealed state are
+/// kept.
 const HOLDS_SEALED: &str = "restored_deliveries_held";
 
 /// Maximum number of deliveries that one statement makes due. PostgreSQL ends a statement that takes too long, and
@@ -28,13 +29,13 @@ const COUNT_SEALED: &str = "SELECT COUNT(*) FROM held_deliveries";
 pub(crate) const HAS_NO_PLACE: &str =
     "status IN ('received', 'queued') AND next_attempt_at IS NULL";
 
-/// The condition of those among them that were restored from a backup and wait for the owner.
+/// The condition of parked deliveries that were restored from a backup and wait for the owner.
 pub(crate) static WAITS_FOR_OWNER: LazyLock<String> =
     LazyLock::new(|| format!("error = '{WAITS_FOR_RELEASE}'"));
 
 impl Conn {
-    /// Lists parked deliveries that wait neither for the vault nor for the owner and have no older open delivery in
-    /// their session. A deletion or change of the older ones can leave such deliveries behind.
+    /// Lists parked deliveries that wait neither for the vault nor for the owner, and have no older open delivery
+    /// in their session. A deletion or change of the older deliveries can leave such deliveries parked.
     pub async fn list_stranded_deliveries(&mut self) -> Result<Vec<DeliveryId>, StoreError> {
         let query = query(concat!(
             "SELECT id FROM webhook_deliveries AS waiting
@@ -92,13 +93,13 @@ impl Conn {
         Ok(self.run(query.bind(now.as_millis())).await? > 0)
     }
 
-    /// Makes deliveries due that wait for a budget, at most [`RELEASED_AT_ONCE`]. Returns their number.
+    /// Makes at most [`RELEASED_AT_ONCE`] deliveries due that wait for a budget. Returns their number.
     pub async fn release_deliveries_from_budget(
         &mut self,
         now: Timestamp,
     ) -> Result<u64, StoreError> {
-        // A write of the queue may change a delivery at the same time. PostgreSQL then checks only the outer condition
-        // again.
+        // A write of the queue may change a delivery at the same time. In this case, PostgreSQL evaluates only the
+        // outer condition again.
         let query = query(
             "UPDATE webhook_deliveries SET next_attempt_at = $1, error = NULL
              WHERE id IN (SELECT id FROM webhook_deliveries
@@ -110,9 +111,9 @@ impl Conn {
         self.run(query.bind(LIMIT)).await
     }
 
-    /// Makes deliveries due that were restored from a backup and wait for the owner, at most [`RELEASED_AT_ONCE`].
-    /// A delivery behind an older one of its session stays parked until the older one ends. Returns the number of
-    /// released deliveries; 0 if none is left.
+    /// Makes at most [`RELEASED_AT_ONCE`] deliveries due that were restored from a backup and wait for the owner. A
+    /// delivery behind an older one of its session stays parked until the older one ends. Returns the number of
+    /// released deliveries; 0 if no delivery waits for the owner.
     pub async fn release_deliveries(&mut self, now: Timestamp) -> Result<u64, StoreError> {
         let query = query(concat!(
             "UPDATE webhook_deliveries SET error = NULL, next_attempt_at = CASE WHEN EXISTS (
@@ -136,7 +137,7 @@ impl Conn {
         Ok(waiting + u64::try_from(sealed).unwrap_or_default())
     }
 
-    /// Whether deliveries that arrived while the vault was sealed wait until the owner releases them.
+    /// Returns whether deliveries that arrived while the vault was sealed wait until the owner releases them.
     pub async fn holds_sealed_deliveries(&mut self) -> Result<bool, StoreError> {
         Ok(self.find_setting(HOLDS_SEALED).await?.is_some())
     }
@@ -172,10 +173,11 @@ impl Conn {
         self.run(query.bind(now.as_millis())).await
     }
 
-    /// Makes deliveries due now that wait because the clock was set back: those that have had no attempt and no reason
-    /// to wait, and those due more than `longest_wait_ms` from now. Deliveries with a reason, such as a rate limit of
-    /// their webhook or of the model's provider, keep their time unless it is further away than that. Those that wait
-    /// for a budget keep it in any case. Changes at most [`RELEASED_AT_ONCE`] and returns their number.
+    /// Makes deliveries due that wait because the clock was set back. These are deliveries without an attempt and
+    /// without a reason to wait, and deliveries that are due more than `longest_wait_ms` from now. Deliveries with
+    /// a reason to wait, such as a rate limit of their webhook or of the model provider, keep a due time within
+    /// `longest_wait_ms`. Deliveries that wait for a budget always keep their due time. Changes at most
+    /// [`RELEASED_AT_ONCE`] deliveries and returns their number.
     pub async fn update_deliveries_too_late(
         &mut self,
         now: Timestamp,

@@ -1,6 +1,7 @@
-//! Walks over deliveries, newest first. A page of a list merges one walk or more. A walk reads an index in the order of
-//! IDs. If rows must be checked as well, it reads the index in slices and stops when the page has used up its budget:
-//! the page is then shorter than requested, or empty, and has a next page. A small table is always read to its end.
+//! Walks over deliveries, newest first. A walk reads an index in the order of IDs. A page of a list merges one or
+//! more walks. If rows must also be checked, a walk reads the index in slices and stops when the page has used up
+//! its budget. The page is then shorter than requested, or empty, and has a next page. A small table is always read
+//! to its end.
 
 mod pages;
 
@@ -25,9 +26,9 @@ const SLICE_OF_SEVERAL: usize = 100;
 /// Limits for one page. When one is reached, no further slice begins.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget {
-    /// The time does not count until a page has read more index entries than this.
+    /// The time limit does not apply until a page has read more index entries than this.
     pub(crate) at_least: usize,
-    /// Maximum number of index entries, up to a slice.
+    /// Maximum number of index entries. A page may exceed it by less than a slice.
     pub(crate) entries: usize,
     pub(crate) time: Duration,
 }
@@ -44,25 +45,26 @@ impl Budget {
     }
 }
 
-/// The deliveries to find with one index. The values of its conditions are `$1` (the exclusive upper limit of the ID),
-/// `$2` (the inclusive lower limit) and, from `$3` on, those of `index` and then those of `rows`.
+/// The deliveries to find with one index. Its parameters are `$1` (the exclusive upper limit of the ID), `$2` (the
+/// inclusive lower limit) and, from `$3` on, the values of `index` followed by the values of `rows`.
 #[derive(Clone, Debug)]
 pub(crate) struct Walk {
     before: String,
     from: String,
     /// Conditions that the index answers.
     index: Vec<String>,
-    /// Conditions that each row must be checked for. They name columns in expressions such as `status || ''`, so that
-    /// no other index is used.
+    /// Conditions that are checked for each row. They name columns in expressions such as `status || ''`, so that
+    /// the database uses no other index.
     rows: Vec<String>,
     values: Vec<String>,
     /// Number of `values` that belong to `index`.
     indexed: usize,
-    /// Whether the index is not in the order of IDs, and contains so few deliveries that all are read at once.
+    /// Whether all rows of the index are read at once. True for an index with few rows that is not in the order of
+    /// IDs.
     is_short: bool,
     /// Number of rows found.
     found: usize,
-    /// Whether all deliveries, or enough for the page, were found.
+    /// Whether the walk has found all deliveries, or enough for the page.
     is_done: bool,
 }
 
@@ -109,7 +111,7 @@ impl Walk {
         !self.is_short && !self.rows.is_empty()
     }
 
-    /// The column to compare and to sort by.
+    /// Returns the expression to compare and to sort by.
     const fn id(&self) -> &'static str {
         if self.is_short { "id || ''" } else { "id" }
     }
@@ -122,7 +124,7 @@ impl Walk {
         all.join(" AND ")
     }
 
-    /// Selects the last ID of the next slice. No row if less than a slice is left.
+    /// Selects the last ID of the next slice. Returns no row if less than a slice is left.
     fn end(&self, slice: usize) -> Query<'static> {
         let sql = format!(
             "SELECT id FROM webhook_deliveries WHERE {} ORDER BY id DESC LIMIT 1 OFFSET {}",
@@ -133,7 +135,7 @@ impl Walk {
         bound(sql, [&self.before, &self.from].into_iter().chain(values))
     }
 
-    /// Selects up to `limit` deliveries and one more, newest first, down to `end` (inclusive).
+    /// Selects up to `limit + 1` deliveries, newest first, down to `end` (inclusive).
     fn find(&self, end: Option<&String>, limit: i64) -> Query<'static> {
         let sql = format!(
             "SELECT {COLUMNS} FROM webhook_deliveries WHERE {} ORDER BY {} DESC LIMIT {}",
@@ -145,7 +147,7 @@ impl Walk {
         bound(sql, limits.into_iter().chain(&self.values))
     }
 
-    /// The statements of a slice with texts in place of the values, to explain them.
+    /// Returns the statements of a slice for an `EXPLAIN`, with literals instead of parameters.
     #[cfg(test)]
     pub(crate) fn statements(&self) -> Vec<String> {
         let end = self.is_sliced().then(|| self.end(SLICE));
@@ -154,7 +156,7 @@ impl Walk {
             .collect()
     }
 
-    /// Continues after a slice. `count` deliveries were found in it.
+    /// Continues after a slice in which `count` deliveries were found.
     fn advance(&mut self, end: Option<String>, count: usize, limit: i64) {
         self.found = self.found.saturating_add(count);
         match end {
@@ -164,7 +166,7 @@ impl Walk {
     }
 }
 
-/// Whether there are more deliveries than a page has.
+/// Returns whether there are more deliveries than fit on a page.
 fn is_over(count: usize, limit: i64) -> bool {
     i64::try_from(count).is_ok_and(|count| count > limit)
 }

@@ -26,7 +26,8 @@ pub struct DeviceRow {
     pub made_by: Option<String>,
     /// Patterns of methods that the device may call; `None` allows all.
     pub only: Option<Vec<String>>,
-    /// Paired by a remote caller while authentication was disabled. Deleted when setup completes.
+    /// Whether a remote caller paired the device while authentication was disabled. Such a device is deleted when
+    /// setup completes.
     pub dies_at_setup: bool,
 }
 
@@ -110,8 +111,7 @@ impl Conn {
         Ok(self.run(query.bind(id.as_str())).await? > 0)
     }
 
-    /// Deletes all devices, or only those that end when setup completes. Returns the number of deleted
-    /// devices.
+    /// Deletes all devices, or only those with `dies_at_setup`. Returns the number of deleted devices.
     pub async fn delete_devices(&mut self, only_dying: bool) -> Result<u64, StoreError> {
         let query = query("DELETE FROM auth_devices WHERE dies_at_setup >= $1");
         self.run(query.bind(i64::from(only_dying))).await

@@ -1,16 +1,17 @@
-//! The SQL and settings in which the two engines differ.
+//! The SQL and the settings that differ between the two engines.
 
 use crate::letter_case::CONTAINS;
 
-/// The key of the lock that a move and the nodes of a database exclude each other with.
+/// The key of the advisory lock that prevents a move while nodes use the database, and vice versa.
 macro_rules! node_lock {
     () => {
         "5207739821604417349"
     };
 }
 
-/// Takes the shared lock of a running node, unless a move holds the lock. A move then refuses to start. PostgreSQL
-/// counts how often a session takes the lock, and releases it completely when the session ends.
+/// Takes the shared lock of a running node, unless a move holds the lock. While a node has the lock, a move refuses
+/// to start. PostgreSQL counts how often a session takes the lock, and releases it completely when the session
+/// ends.
 pub(crate) const SHOW_NODE: &str =
     concat!("SELECT pg_try_advisory_lock_shared(", node_lock!(), ")");
 
@@ -23,15 +24,15 @@ pub enum Engine {
     Postgres,
 }
 
-/// Returns the run of the server and the number of the transaction. The run is empty if a pooler kept the connection
-/// while the server crashed.
+/// Returns the run of the server and the number of the transaction. The run is empty if a connection pooler kept
+/// the connection while the server crashed.
 macro_rules! identify_transaction {
     () => {
         "SELECT COALESCE((SELECT id FROM _server_run), ''), pg_current_xact_id()::text"
     };
 }
 
-/// The tables that belong to a server, not to an installation. Earlier versions created the second one.
+/// The tables that belong to a server, not to an installation. Only earlier versions create `_transactions`.
 pub(crate) const SERVER_TABLES: [&str; 2] = ["_server_run", "_transactions"];
 
 impl Engine {
@@ -43,7 +44,7 @@ impl Engine {
         }
     }
 
-    /// Returns the name of the product, for people.
+    /// Returns the product name of the engine, for display.
     pub const fn product(self) -> &'static str {
         match self {
             Self::Sqlite => "SQLite",
@@ -51,16 +52,16 @@ impl Engine {
         }
     }
 
-    /// Whether other nodes may write the same database.
+    /// Returns whether other nodes may write the same database.
     pub const fn is_shared(self) -> bool {
         matches!(self, Self::Postgres)
     }
 
-    /// Returns the startup options of a connection. Unlike `SET`, they are not part of the server's session, which a
-    /// connection pooler may hand to another client.
+    /// Returns the startup options of a connection. Unlike settings made with `SET`, they are not part of the
+    /// server session, which a connection pooler may reuse for another client.
     pub(crate) const fn startup_options(self, role: Role) -> Option<&'static str> {
         match (self, role) {
-            // Refuses a write that is sent behind a failed `BEGIN`.
+            // Read-only by default, so that the server refuses a write that is sent after a failed `BEGIN`.
             (Self::Postgres, Role::Writer | Role::Reader) => {
                 Some("-c default_transaction_read_only=on")
             }
@@ -69,8 +70,8 @@ impl Engine {
     }
 
     /// Returns the statements that configure a new connection. SQLite keeps temporary tables and journals in
-    /// memory: otherwise it would write plaintext to a temporary directory of the system, and fail if there
-    /// is none. A write-ahead log that has grown under a long read shrinks to 64 MiB afterward.
+    /// memory. Otherwise it would write plaintext to a temporary directory of the system, and fail if there is
+    /// none. A write-ahead log that grew during a long read is later truncated to 64 MiB.
     pub(crate) const fn on_connect(self, role: Role) -> &'static str {
         match (self, role) {
             (Self::Sqlite, Role::Writer | Role::Migrator) => {
@@ -83,9 +84,8 @@ impl Engine {
                 "PRAGMA temp_store = MEMORY; PRAGMA busy_timeout = 5000; PRAGMA foreign_keys = ON; \
                  PRAGMA query_only = ON;"
             }
-            // The server's default for `synchronous_commit` may acknowledge commits before they are on disk.
-            // The timeout rolls back a transaction, and releases its locks, if its client is idle for 3
-            // seconds.
+            // The server's default for `synchronous_commit` may acknowledge commits before they are on disk. The
+            // timeout rolls back a transaction, and releases its locks, if its client is idle for 3 seconds.
             (Self::Postgres, Role::Writer) => {
                 "SET synchronous_commit = on; SET lock_timeout = '10s'; SET statement_timeout = '11s'; \
                  SET idle_in_transaction_session_timeout = '3s'; \
@@ -99,13 +99,13 @@ impl Engine {
         }
     }
 
-    /// Returns the statements that begin a write transaction. On PostgreSQL an advisory lock lets one
-    /// transaction of a lane run at a time in the whole database, except arrivals, so a closure can read,
-    /// decide and write without a race. SQLite has one writer for all lanes.
+    /// Returns the statements that begin a write transaction. On PostgreSQL, an advisory lock serializes the
+    /// transactions of a lane in the whole database, except those of `Lane::Arrivals`. A closure can therefore
+    /// read, decide and write without a race. SQLite has one writer for all lanes.
     pub(crate) const fn begin(self, lane: Lane) -> &'static str {
         match (self, lane) {
             (Self::Sqlite, _) => "BEGIN IMMEDIATE",
-            // The keys of the advisory locks are arbitrary, but all nodes must use the same.
+            // The keys of the advisory locks are arbitrary, but must be the same on all nodes.
             (Self::Postgres, Lane::Rules) => concat!(
                 "BEGIN READ WRITE; SELECT pg_advisory_xact_lock(7449354530846700915); ",
                 identify_transaction!()
@@ -114,7 +114,8 @@ impl Engine {
                 "BEGIN READ WRITE; SELECT pg_advisory_xact_lock(29088146253411685); ",
                 identify_transaction!()
             ),
-            // Permits of rate limits need not survive a crash of the server.
+            // Permits of rate limits may be lost in a crash of the server, so the commit does not wait for the
+            // disk.
             (Self::Postgres, Lane::Limits) => concat!(
                 "BEGIN READ WRITE; SET LOCAL synchronous_commit = off; ",
                 "SELECT pg_advisory_xact_lock(7236280916914005587); ",
@@ -126,9 +127,9 @@ impl Engine {
         }
     }
 
-    /// Returns the query for the status of a transaction, by the run of the server and the number. The status is NULL
-    /// if the server has crashed since. After a crash, the server reuses the numbers of transactions that were not on
-    /// disk.
+    /// Returns the query for the status of a transaction, by the run of the server and the number. The status is
+    /// NULL if the server has crashed since the transaction. After a crash, the server reuses the numbers of
+    /// transactions that were not on disk.
     pub(crate) const fn outcome(self) -> Option<&'static str> {
         match self {
             Self::Sqlite => None,
@@ -139,9 +140,9 @@ impl Engine {
         }
     }
 
-    /// Returns the definition of the table whose only row identifies a run of the server. A server empties unlogged
-    /// tables when it recovers from a crash, and so does a replica that takes over. The column types are those of other
-    /// tables, because earlier versions copy the table into their backups.
+    /// Returns the definition of the table whose only row identifies a run of the server. The table is unlogged: a
+    /// server empties it when it recovers from a crash, and a replica empties it when it takes over. The column
+    /// types are those of other tables, because earlier versions copy the table into their backups.
     pub(crate) const fn server_run_table(self) -> Option<&'static str> {
         match self {
             Self::Sqlite => None,
@@ -154,14 +155,15 @@ impl Engine {
         }
     }
 
-    /// Whether the first write of a group runs without a savepoint. Under a savepoint, SQLite copies each page before
-    /// its first change. If the write fails, its transaction begins again, which takes PostgreSQL two round trips.
+    /// Returns whether the first write of a group runs without a savepoint. Under a savepoint, SQLite copies each
+    /// page before its first change. Without a savepoint, a failed write rolls back the transaction, which must
+    /// begin again. On PostgreSQL, this takes two round trips.
     pub(crate) const fn runs_first_write_bare(self) -> bool {
         matches!(self, Self::Sqlite)
     }
 
-    /// Returns the statements that commit. PostgreSQL turns the `COMMIT` of a failed transaction into a
-    /// `ROLLBACK` without an error. The `SELECT` before it returns an error in this case.
+    /// Returns the statements that commit. PostgreSQL turns the `COMMIT` of a failed transaction into a `ROLLBACK`
+    /// without an error. The `SELECT` before it returns an error in this case.
     pub(crate) const fn commit(self) -> &'static str {
         match self {
             Self::Sqlite => "COMMIT",
@@ -169,10 +171,10 @@ impl Engine {
         }
     }
 
-    /// Returns the statements that begin a migration. On PostgreSQL it waits for another migration without a limit, but
-    /// only briefly for the lock of a table: all later statements on the table wait behind it, on every node. The limit
-    /// is longer than the usual `deadlock_timeout`, because the server ends an autovacuum only for a statement that has
-    /// waited that long.
+    /// Returns the statements that begin a migration. On PostgreSQL, a migration waits for another migration
+    /// without a limit, but only briefly for the lock of a table, because all later statements on the table wait
+    /// behind it, on every node. The limit is longer than the usual `deadlock_timeout`, because the server cancels
+    /// an autovacuum only for a statement that has waited that long.
     pub(crate) const fn begin_migration(self) -> &'static str {
         match self {
             Self::Sqlite => "BEGIN IMMEDIATE",
@@ -183,7 +185,8 @@ impl Engine {
         }
     }
 
-    /// Returns the statement that begins a transaction which sees the database as it is at its first read.
+    /// Returns the statement that begins a transaction. The transaction sees the database as it is at its first
+    /// read.
     pub(crate) const fn begin_snapshot(self) -> &'static str {
         match self {
             Self::Sqlite => "BEGIN",
@@ -191,9 +194,10 @@ impl Engine {
         }
     }
 
-    /// Returns the query for the columns of all tables except those of migrations and of the server: table name, column
-    /// name, kind, and position in the primary key or 0. Tables with foreign keys come last. PostgreSQL's catalog is
-    /// read directly, because its `information_schema` takes a second.
+    /// Returns the query for the columns of all tables except the tables of migrations and of the server. The
+    /// columns are: table name, column name, kind, and position in the primary key or 0. Tables with foreign keys
+    /// come last. PostgreSQL's catalog is read directly, because a query of its `information_schema` takes a
+    /// second.
     pub(crate) const fn list_columns(self) -> &'static str {
         match self {
             Self::Sqlite => {
@@ -219,7 +223,7 @@ impl Engine {
         }
     }
 
-    /// Returns queries that return one row of text per fault of the database, and none without faults.
+    /// Returns queries that each return one row of text per fault of the database.
     pub(crate) const fn check_integrity(self) -> &'static [&'static str] {
         match self {
             Self::Sqlite => &[
@@ -256,8 +260,8 @@ impl Engine {
         }
     }
 
-    /// Returns the query that takes the lock of a move, if no node has its shared one ([`SHOW_NODE`]), and returns 1 if
-    /// it did.
+    /// Returns the query that takes the exclusive lock for a move. The query returns 1 if it took the lock, which
+    /// requires that no node has the shared lock ([`SHOW_NODE`]).
     pub(crate) const fn lock_out_nodes(self) -> Option<&'static str> {
         match self {
             Self::Sqlite => None,
@@ -269,7 +273,7 @@ impl Engine {
         }
     }
 
-    /// Returns the statement that lets one transaction at a time assign positions to inbox messages.
+    /// Returns the statement that serializes the transactions that assign positions to inbox messages.
     pub(crate) const fn lock_inbox(self) -> Option<&'static str> {
         match self {
             Self::Sqlite => None,
@@ -277,19 +281,19 @@ impl Engine {
         }
     }
 
-    /// Returns the condition that a column contains a text in any case of letters. Parameters: the text, and the same
-    /// in lower case. SQLite needs the second only.
+    /// Returns the condition that a column contains a text, ignoring case. The parameters are the numbers of the
+    /// text and of its lower-case form. SQLite needs only the second one.
     pub(crate) fn contains(self, column: &str, text: usize, lower: usize) -> String {
         match self {
             Self::Sqlite => format!("{CONTAINS}({column}, ${lower})"),
-            // With some locales, the server does not convert the letters that we do.
+            // With some locales, the server does not convert all letters that `lower_case` converts.
             Self::Postgres => {
                 format!("(strpos(LOWER({column}), ${lower}) > 0 OR strpos({column}, ${text}) > 0)")
             }
         }
     }
 
-    /// Returns the text of a member, within other members, of a column that contains JSON; NULL if there is nothing or
+    /// Returns the expression for the text of a nested member of a JSON column; NULL if the member is missing or
     /// `null`.
     pub(crate) fn json_text(self, column: &str, (parents, name): (&[&str], &str)) -> String {
         let cast = match self {
@@ -318,8 +322,9 @@ impl Engine {
         }
     }
 
-    /// Returns the query for the changes from a position on, with the run of the server. If the newest change is before
-    /// the position, returns that one. A replica refuses to read the run until it has taken over.
+    /// Returns the query for the changes from a position on, with the run of the server. If the newest change is
+    /// before the position, the query returns the newest change. A replica refuses to read the run until it has
+    /// taken over.
     pub(crate) const fn list_feed(self) -> &'static str {
         match self {
             Self::Sqlite => {
@@ -352,8 +357,8 @@ impl Engine {
         }
     }
 
-    /// Returns the statement that empties the write-ahead log, if the engine offers one. The first column of its row
-    /// is 0 if it did.
+    /// Returns the statement that empties the write-ahead log, if the engine has one. The first column of its row
+    /// is 0 on success.
     pub(crate) const fn checkpoint(self) -> Option<&'static str> {
         match self {
             Self::Sqlite => Some("PRAGMA wal_checkpoint(TRUNCATE)"),

@@ -1,4 +1,4 @@
-//! Duties that one node of several does, such as deleting old records. Table `duties`.
+//! Table `duties`: recurring work that only one of several nodes does, such as deleting old records.
 
 use crate::sql::{columns, query};
 use crate::{Conn, Store, StoreError};
@@ -14,9 +14,9 @@ struct DutyRow {
 
 columns! { DutyRow: node, until }
 
-/// A duty that recurs. The node that claims it keeps it as long as it claims it again in time. While a node has no
-/// valid measurement of the database's clock, it uses its own clock: if it is wrong by more than the lease, two nodes
-/// may have the duty.
+/// Recurring work that one node does. The node that claims a duty keeps it while it renews the claim in time. While
+/// a node has no valid measurement of the database clock, it uses its own clock. If that clock is wrong by more
+/// than the lease, two nodes may have the duty.
 #[derive(Debug)]
 pub struct Duty {
     name: &'static str,
@@ -24,18 +24,18 @@ pub struct Duty {
     held: Mutex<Held>,
 }
 
-/// The end of this node's hold on a duty. It is past as soon as one of the clocks has passed it: the monotonic clock
-/// stops while the host is suspended.
+/// The end of this node's claim, on two clocks. The claim has ended when one of them has passed it: the monotonic
+/// clock stops while the host is suspended.
 #[derive(Clone, Copy, Debug)]
 struct Held {
     monotonic_ms: u64,
-    /// By the clock of the database.
+    /// The end by the clock of the database.
     until: Timestamp,
 }
 
 impl Duty {
-    /// Names a duty. If its node is gone, another node takes it over after `lease`, which must be longer than twice the
-    /// time between two claims.
+    /// Creates a duty. If its node is gone, another node takes the duty over after `lease`, which must be longer
+    /// than twice the time between two claims.
     pub const fn new(name: &'static str, lease: Duration) -> Self {
         Self {
             name,
@@ -47,8 +47,8 @@ impl Duty {
         }
     }
 
-    /// Claims the duty for `node`. Returns `false` while another node holds it. On a database of a single node, the
-    /// duty is always this node's.
+    /// Claims the duty for `node`. Returns `false` while another node holds it. On a database of a single node,
+    /// always returns `true`.
     pub async fn claim(
         &self,
         store: &Store,
@@ -62,7 +62,7 @@ impl Duty {
         let now = store.shared_now(clock).await;
         let begun_ms = clock.monotonic_ms();
         let held = *self.held();
-        // A claim costs a write, so it is not repeated at once.
+        // A claim costs a write, so it is renewed only in the second half of the lease.
         if begun_ms.saturating_add(lease_ms / 2) < held.monotonic_ms
             && now.after(self.lease / 2) < held.until
         {
@@ -72,7 +72,8 @@ impl Duty {
         let held_by = store.read(move |conn| Box::pin(async move { conn.find_duty(name).await }));
         let held_by: Option<DutyRow> = held_by.await?;
         let until = now.after(self.lease);
-        // A node whose clock was ahead must not keep the duty from the others after it is gone.
+        // Limits the claim of a node whose clock was ahead. Otherwise other nodes would not get the duty for a long
+        // time after the node is gone.
         let latest = until.after(self.lease);
         if held_by.is_some_and(|row| row.node != node && row.until > now && row.until <= latest) {
             return Ok(false);
@@ -92,7 +93,7 @@ impl Duty {
             monotonic_ms: end_ms,
             until,
         };
-        // If this process was suspended during the claim, another node may have the duty already.
+        // If this process was suspended during the claim, another node may already have the duty.
         Ok(clock.monotonic_ms() < end_ms)
     }
 
@@ -107,7 +108,7 @@ impl Conn {
         self.find(query.bind(name)).await
     }
 
-    /// Claims the duty for `node`, unless another node holds it until some time after `now`, at most `latest`.
+    /// Claims the duty for `node`, unless another node holds it until a time between `now` and `latest`.
     async fn claim_duty(
         &mut self,
         (name, node): (&str, &str),

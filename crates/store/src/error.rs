@@ -1,4 +1,4 @@
-//! Errors of the database, classified by the caller's options.
+//! Errors of the database, by the way in which a caller can handle them.
 
 mod causes;
 mod open_error;
@@ -16,11 +16,12 @@ type Cause = Box<dyn Error + Send + Sync>;
 /// Why a read or a write failed.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The database cannot be reached, read or written now: disk full, read-only, locked or down.
+    /// The database currently cannot be reached, read or written: the disk is full, or the database is read-only,
+    /// locked or down.
     #[error("the database is unavailable{}", advice(.0))]
     Unavailable(#[source] Cause),
-    /// PostgreSQL ended the transaction because of a deadlock. It may succeed if repeated.
-    #[error("the write and another one waited for each other")]
+    /// PostgreSQL ended the transaction because of a deadlock. A retry may succeed.
+    #[error("the write and another write waited for each other")]
     Deadlock(#[source] Cause),
     /// A row with this key already exists.
     #[error("a row with this key already exists")]
@@ -37,29 +38,28 @@ pub enum StoreError {
     /// The connection was lost during the commit and the outcome could not be determined.
     #[error("it is not known whether the write was committed")]
     OutcomeUnknown,
-    /// A newer version of Gatehouse has migrated the database while this process used it; nothing was written. Only a
-    /// restart with that version helps.
+    /// A newer version of Gatehouse has migrated the database while this process used it. Nothing was written. The
+    /// process must be restarted with the newer version.
     #[error(
         "a newer version of Gatehouse has migrated the database, and this version may not write to it"
     )]
     Outdated,
-    /// The file of the SQLite database or its log was deleted, moved or replaced while this process uses it. Nothing
-    /// was written: the next start would not find it.
+    /// The file of the SQLite database or its log was deleted, moved or replaced while this process used it.
+    /// Nothing was written, because the data would be missing after a restart.
     #[error("the file of the database or its -wal file was deleted, moved or replaced")]
     FileReplaced,
-    /// The guard of the calling task refused the write; nothing was written. The problem is returned to the
-    /// caller.
+    /// The guard of the calling task refused the write. Nothing was written. The problem is returned to the caller.
     #[error("the caller may not write: {}", .0.message)]
     Refused(Box<Problem>),
     /// A stored value has an invalid form.
     #[error("the stored {what} is damaged")]
     Damaged {
-        /// Describes the value.
+        /// A description of the value.
         what: &'static str,
     },
 }
 
-/// What to do about a damaged file or a full disk; empty for other causes. The codes are of SQLite.
+/// Returns advice for a damaged file or a full disk; empty for other causes. The codes are SQLite's.
 fn advice(cause: &Cause) -> &'static str {
     let error = cause.downcast_ref::<rusqlite::Error>();
     let code = error.and_then(rusqlite::Error::sqlite_error);
@@ -73,13 +73,13 @@ fn advice(cause: &Cause) -> &'static str {
 }
 
 impl StoreError {
-    /// Whether the connection must prepare its statements again.
+    /// Returns whether the connection must prepare its statements again.
     pub(crate) fn is_outdated_statement(&self) -> bool {
         matches!(self, Self::Unavailable(cause) if cause.is::<OutdatedStatement>())
     }
 
-    /// Whether a stored value cannot be read by any version: SQLite stores values of another type than that of the
-    /// column, and bytes that are not UTF-8 as texts. A missing value, bytes, and any value of PostgreSQL, which checks
+    /// Returns whether no version can read a stored value. SQLite can store a value of another type than that of
+    /// the column, and text that is not UTF-8. A missing value, bytes, and any value of PostgreSQL, which checks
     /// types, may be from a newer version.
     pub(crate) fn is_damaged_value(&self) -> bool {
         let Self::Unexpected(cause) = self else {
@@ -94,7 +94,7 @@ impl StoreError {
         }
     }
 
-    /// Whether other transactions held the locks of this one. It may succeed if repeated.
+    /// Returns whether other transactions held locks that this transaction needs. A retry may succeed.
     pub(crate) fn is_lock_conflict(&self) -> bool {
         match self {
             Self::Deadlock(_) => true,
@@ -103,7 +103,7 @@ impl StoreError {
         }
     }
 
-    /// The server accepts connections or packets, and does not respond.
+    /// Creates the error for a server that accepts connections or packets but does not respond.
     pub(crate) fn silent_server() -> Self {
         Self::unavailable("the database server does not answer; check its log and its load")
     }
@@ -112,7 +112,7 @@ impl StoreError {
         Self::Unavailable(cause.into())
     }
 
-    /// Returns the outcome of a shared group commit, for one of its callers. The cause is only logged.
+    /// Returns the outcome of a shared group commit for one of its callers. The cause is only logged.
     #[must_use]
     pub fn for_caller(&self) -> Self {
         match self {
@@ -136,7 +136,7 @@ impl StoreError {
         )
     }
 
-    /// The problem for a database that is unavailable and unchanged.
+    /// Returns the problem for a database that is unavailable and unchanged.
     pub fn unavailable_problem() -> Problem {
         Problem::new(
             ErrorCode::StorageUnavailable,

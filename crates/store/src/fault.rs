@@ -1,5 +1,5 @@
-//! Points at which a test can end the process before the n-th write, as a crash would. Without the feature `testing` a
-//! point does nothing.
+//! Points at which a test can end the process before the n-th write, as a crash would. Without the feature
+//! `testing`, a point does nothing.
 
 #[cfg(feature = "testing")]
 mod armed {
@@ -16,8 +16,8 @@ mod armed {
         REMAINING.store(n, Ordering::SeqCst);
     }
 
-    /// Calls the function at the n-th point from now, instead of aborting there. Only the first function that a process
-    /// passes is called.
+    /// Calls the function at the n-th point from now, instead of aborting there. Only the function of the first
+    /// call in a process is used.
     pub fn call_at(n: i64, action: fn()) {
         ACTION.get_or_init(|| action);
         abort_at(n);

@@ -1,4 +1,4 @@
-//! The owner of files that root creates in the data directory of another user, such as the user of a service.
+//! Ownership of files that root creates in the data directory of another user, such as a service user.
 
 use rustix::fs::{AtFlags, Dir, Mode, OFlags, fstat, mkdirat, open, openat, statat};
 use rustix::process::geteuid;
@@ -13,12 +13,13 @@ const DIRECTORY: OFlags = OFlags::RDONLY
     .union(OFlags::DIRECTORY)
     .union(OFlags::CLOEXEC);
 
-/// The user and the group that get the files that root creates. Does nothing for a process of another user, and for a
-/// directory of root.
+/// The user and the group that become the owners of files that root creates. Does nothing in a process of another
+/// user, and for a directory of root.
 ///
-/// The user may exchange files, directories and links in a path at any time. Every check and change therefore uses an
-/// open file or directory, and the user gets only what it could have created itself: a file whose only link is in a
-/// directory of the user, and an empty directory in such a directory. Files with other links are never given.
+/// The user may exchange files, directories and links in a path at any time. Every check and change therefore uses
+/// an open file or directory. The user gets only files and directories that it could have created itself: a file
+/// whose only link is in a directory of the user, and an empty directory in such a directory. The owner of a file
+/// with other links is never changed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FileOwner(Option<(u32, u32)>);
 
@@ -35,19 +36,19 @@ impl FileOwner {
         Self::of(directory_of(path))
     }
 
-    /// Whether new files are given to another user, who may place links in this directory.
+    /// Returns whether new files are given to another user, who may place links in this directory.
     pub const fn is_another_user(self) -> bool {
         self.0.is_some()
     }
 
-    /// Gives a new file at this path to the owner. A failure is only logged: the file is complete.
+    /// Changes the owner of a new file at this path. A failure is only logged, because the file is complete.
     pub fn give(self, file: &File, path: &Path) {
         if let Some(owner) = self.0 {
             report(path, give_file(owner, file, path));
         }
     }
 
-    /// Creates a directory and its parents with mode 0700, if they are missing, and gives the new ones to the owner.
+    /// Creates a directory and its missing parents with mode 0700. Changes the owner of the new ones.
     pub fn create_directory(self, path: &Path) -> io::Result<()> {
         if path.is_dir() {
             return Ok(());
@@ -77,14 +78,15 @@ impl FileOwner {
     }
 }
 
-/// Returns whether the file was given.
+/// Changes the owner of a file. Returns whether it did.
 fn give_file((user, group): (u32, u32), file: &File, path: &Path) -> io::Result<bool> {
     let Some(name) = path.file_name() else {
         return Ok(false);
     };
     let directory = open_directory(directory_of(path))?;
     let opened = fstat(file)?;
-    // One call, so the entry is the only link at this time. The user cannot remove a link from a directory of others.
+    // One call reads the entry and the number of links, so the entry is the only link at this time. The user cannot
+    // remove a link from a directory that belongs to others.
     let entry = statat(&directory, name, AtFlags::SYMLINK_NOFOLLOW)?;
     let is_same = (entry.st_dev, entry.st_ino) == (opened.st_dev, opened.st_ino);
     if !is_same
@@ -98,7 +100,8 @@ fn give_file((user, group): (u32, u32), file: &File, path: &Path) -> io::Result<
     Ok(true)
 }
 
-/// Returns whether the directory of this name was given. It may not be the one that was created, but it is empty.
+/// Changes the owner of an empty directory. Returns whether it did. The user may have replaced the created
+/// directory with another one.
 fn give_directory((user, group): (u32, u32), above: &File, name: &OsStr) -> io::Result<bool> {
     if above.metadata()?.uid() != user {
         return Ok(false);

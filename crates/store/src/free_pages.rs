@@ -1,4 +1,4 @@
-//! Returns free pages of the database file to the file system, in small steps. PostgreSQL does this without help.
+//! Returns free pages of the database file to the file system, in small steps. PostgreSQL does so automatically.
 
 use crate::dialect::Engine;
 use crate::sql::{FromRow, Row, query};
@@ -7,10 +7,10 @@ use crate::{Conn, StoreError};
 /// The value of `PRAGMA auto_vacuum` for `INCREMENTAL`. SQLite sets it only in a new database, so files of
 /// earlier versions have 0 until they are rebuilt with `VACUUM`.
 const INCREMENTAL: i64 = 2;
-/// Free pages that are always kept for new rows: 4 MiB.
+/// The minimum number of free pages that are kept for new rows: 4 MiB.
 const KEPT: i64 = 1024;
 
-/// A row of `PRAGMA incremental_vacuum`. There is one per released page; its values are not used.
+/// A row of `PRAGMA incremental_vacuum`. The pragma returns one row per released page. Its values are not used.
 struct Released;
 
 impl FromRow for Released {
@@ -20,8 +20,8 @@ impl FromRow for Released {
 }
 
 impl Conn {
-    /// Releases up to `limit` free pages and returns their number. Keeps a quarter of the used pages for new
-    /// rows, so that a steady load does not shrink and grow the file in turn.
+    /// Releases up to `limit` free pages and returns their number. Keeps free pages for new rows, at least a
+    /// quarter of the used pages. Otherwise the file would alternately shrink and grow under a steady load.
     pub async fn release_free_pages(&mut self, limit: i64) -> Result<i64, StoreError> {
         if self.engine() != Engine::Sqlite
             || self.number(query("PRAGMA auto_vacuum")).await? != INCREMENTAL

@@ -1,7 +1,7 @@
-//! Conditions on the writes of a task. [`Store::write`](crate::Store::write) passes the guard of the calling
-//! task to the writer, which checks it in the transaction of the write, before the write. A caller whose
-//! credential was ended by an earlier commit on any node, or by an earlier write of the same group, therefore
-//! changes nothing.
+//! Conditions on the writes of a task. [`Store::write`](crate::Store::write) passes the guard of the calling task
+//! to the writer. The writer checks the guard in the transaction of the write, before the write. If an earlier
+//! commit on any node, or an earlier write of the same group, revoked the caller's credential, the write changes
+//! nothing.
 //!
 //! A guard can also carry an [`AuditIntent`], which each write of the task inserts in its transaction.
 
@@ -23,7 +23,7 @@ tokio::task_local! {
 /// Decides inside a transaction whether its task may write. Cheap to clone.
 #[derive(Clone)]
 pub struct Guard {
-    /// `None` permits every write.
+    /// The condition. `None` permits every write.
     check: Option<Arc<Check>>,
     intent: Option<AuditIntent>,
 }
@@ -67,7 +67,7 @@ impl Guard {
         }
     }
 
-    /// Stores the audit intent of a write in its transaction.
+    /// Inserts the audit intent of a write in its transaction.
     pub(crate) fn record<'a>(
         &'a self,
         conn: &'a mut Conn,
@@ -79,7 +79,7 @@ impl Guard {
     }
 }
 
-/// Gives `work`, which runs in a separate task, the guard of the calling task.
+/// Runs `work`, which is moved to another task, with the guard of the calling task.
 pub fn inherit<F: Future>(work: F) -> Guarded<F> {
     CURRENT.scope(Guard::current(), work)
 }

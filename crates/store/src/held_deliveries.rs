@@ -18,7 +18,7 @@ pub struct HeldDelivery {
 
 columns! { HeldDelivery: id, webhook_id, client, size, sealed }
 
-/// The limit for held deliveries, of a webhook or of one client of it.
+/// The limit for the held deliveries of a webhook, or of one client of a webhook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HoldLimit {
     pub deliveries: i64,
@@ -56,7 +56,7 @@ impl Conn {
         Ok(self.run(query).await? > 0)
     }
 
-    /// Returns the held delivery that arrived first, or first after another one.
+    /// Returns the held delivery that arrived first, or the first one after a given delivery.
     pub async fn find_next_held_delivery(
         &mut self,
         after: Option<&DeliveryId>,

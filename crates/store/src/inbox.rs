@@ -9,7 +9,7 @@ use gatehouse_domain::id::{DeliveryId, InboxMessageId, WebhookId};
 /// Maximum total size of all messages as counted by [`InboxMessageRow::bytes`]: 64 MiB.
 pub const INBOX_MAX_BYTES: i64 = 64 * 1024 * 1024;
 
-/// Counted for each message in addition to its texts, in bytes.
+/// Number of bytes that each message counts in addition to its texts.
 const ROW_BYTES: usize = 256;
 
 /// A row of `inbox_messages`.
@@ -54,7 +54,7 @@ pub struct InboxMessagePage {
 }
 
 impl InboxMessageRow {
-    /// The values of [`INSERT`].
+    /// Returns the values of [`INSERT`].
     fn values(&self) -> Vec<Value<'_>> {
         vec![
             self.id.as_str().into(),
@@ -80,7 +80,7 @@ columns! { InboxMessageRow: seq, id, channel, text, source, at, read, webhook_id
 
 columns! { InboxCounts: unread("unread_messages"), read("read_messages") }
 
-/// `start_bytes` is the total size of all earlier messages, including deleted ones.
+/// Inserts a message. `start_bytes` is the total size of all earlier messages, including deleted ones.
 const INSERT: &str = "INSERT INTO inbox_messages
          (seq, id, channel, text, source, at, read, webhook_id, delivery_id, bytes, start_bytes)
      VALUES ((SELECT COALESCE(MAX(seq), 0) + 1 FROM inbox_messages),
@@ -99,7 +99,8 @@ impl Conn {
         self.lock_inbox()?;
         let values: Vec<_> = rows.iter().map(InboxMessageRow::values).collect();
         self.run_each_later(INSERT, &values)?;
-        // A message that the user deleted leaves a gap and counts until it would have been deleted here.
+        // The sizes of messages that the user has deleted still count. This holds until the messages would have
+        // been deleted here.
         let old =
             "DELETE FROM inbox_messages WHERE seq <= (SELECT MAX(seq) FROM inbox_messages) - $1";
         self.run_later(old, vec![keep.into()])?;
@@ -110,7 +111,8 @@ impl Conn {
         self.run_later(over, vec![INBOX_MAX_BYTES.into()])
     }
 
-    /// Writers of two lanes assign positions, so they must exclude each other.
+    /// Takes the lock for assigning positions. Writers of two lanes assign positions, and each lane excludes only
+    /// its own.
     fn lock_inbox(&mut self) -> Result<(), StoreError> {
         match self.engine().lock_inbox() {
             Some(sql) => self.plain_later(sql),

@@ -1,16 +1,16 @@
-//! Searches for text that ignore the case of letters. `LOWER` of SQLite converts only ASCII letters, and its `LIKE`
-//! compares character by character, so each connection gets a function instead.
+//! Searches for text that ignore case. SQLite's `LOWER` converts only ASCII letters, and its `LIKE` ignores case
+//! only for ASCII letters, so each connection gets a custom function instead.
 
 use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Result};
 
-/// The name of the function in SQL: whether the first argument contains the second, which is in lower case. NULL
-/// contains nothing.
+/// The name of the SQL function. It returns whether the first argument contains the second, which must be in lower
+/// case. NULL contains nothing.
 pub(crate) const CONTAINS: &str = "contains_lower";
 
-/// Converts each letter without its context, as PostgreSQL does with a UTF-8 locale: `Σ` becomes `σ` at the end of a
-/// word too.
+/// Converts each letter without its context, as PostgreSQL does with a UTF-8 locale. For example, `Σ` at the end of
+/// a word also becomes `σ`.
 pub fn lower_case(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();

@@ -259,31 +259,33 @@ impl Store {
         self.engine
     }
 
-    /// Returns subjects that this process changed, sent after the commit. A receiver that lags must assume
+    /// Returns the subjects that this process changes, each sent after the commit. A receiver that lags must assume
     /// that everything changed.
     pub fn changes(&self) -> broadcast::Receiver<Arc<str>> {
         self.changed.subscribe()
     }
 
     /// Returns a counter that grows soon after any node records a change in the database or calls
-    /// [`Conn::notify_nodes`]. Notifications can be lost, so poll as well. With SQLite the counter never grows.
+    /// [`Conn::notify_nodes`]. Notifications can be lost, so callers must also poll. With SQLite, the counter never
+    /// grows.
     pub fn notified(&self) -> watch::Receiver<u64> {
         self.heard.clone()
     }
 
-    /// Sends a message to the other nodes that are connected now. An empty one arrives as [`NodeMessage::Missed`].
-    /// Returns `false` if too many messages wait to be sent, and on SQLite, which has one node.
+    /// Sends a message to the other nodes that are currently connected. An empty message arrives as
+    /// [`NodeMessage::Missed`]. Returns `false` if too many messages wait to be sent, and on SQLite, which has one
+    /// node.
     pub fn send_to_nodes(&self, message: String) -> bool {
         self.to_nodes.try_send(message).is_ok()
     }
 
-    /// Returns messages of other nodes from now on. A receiver that lags misses the oldest.
+    /// Returns messages of other nodes from now on. A receiver that lags loses the oldest messages.
     pub fn node_messages(&self) -> broadcast::Receiver<NodeMessage> {
         self.from_nodes.subscribe()
     }
 
-    /// Returns a handle with a reserved connection. Its reads do not wait for reads of other handles: the gate and the
-    /// worker must not wait for lists and searches.
+    /// Returns a handle with a reserved connection. Its reads do not wait for reads of other handles. Used where
+    /// lists and searches must not delay a read: in the gate and in the worker.
     #[must_use]
     pub fn with_reserved_reader(&self) -> Self {
         Self {
@@ -292,7 +294,7 @@ impl Store {
         }
     }
 
-    /// Runs a read. Several statements of the closure do not see one snapshot.
+    /// Runs a read. The statements of the closure do not share a snapshot.
     pub async fn read<T, E, F>(&self, job: F) -> Result<T, E>
     where
         T: Send + 'static,
@@ -302,11 +304,11 @@ impl Store {
         self.readers.read(job).await
     }
 
-    /// Runs the closure as one transaction. `Ok` means that it is committed and durable. `Err` means that
-    /// nothing was written, except for [`StoreError::OutcomeUnknown`].
+    /// Runs the closure as one transaction. `Ok` means that the transaction is committed and durable. `Err` means
+    /// that nothing was written, except for [`StoreError::OutcomeUnknown`].
     ///
-    /// The transaction completes even if the caller drops the future. The [`Guard`] of the calling task is
-    /// checked first, in the same transaction.
+    /// The transaction completes even if the caller drops the future. The [`Guard`] of the calling task is checked
+    /// first, in the same transaction.
     pub async fn write<T, E, F>(&self, job: F) -> Result<T, E>
     where
         T: Send + 'static,
@@ -316,7 +318,8 @@ impl Store {
         self.writers.lane(Lane::Rules).submit(job).await
     }
 
-    /// Like [`Store::write`], for claiming, completing and deleting deliveries. Excludes only other such writes.
+    /// Like [`Store::write`], for claiming, completing and deleting deliveries. Excludes only other writes with
+    /// this method.
     pub async fn write_queue<T, E, F>(&self, job: F) -> Result<T, E>
     where
         T: Send + 'static,
@@ -327,7 +330,7 @@ impl Store {
     }
 
     /// Like [`Store::write`], for new deliveries. Excludes no other write, so data that the closure reads may
-    /// change before it writes. Only unique keys prevent conflicts.
+    /// change before it writes. Conflicts are detected only by unique keys.
     pub async fn write_arrivals<T, E, F>(&self, job: F) -> Result<T, E>
     where
         T: Send + 'static,
@@ -337,7 +340,7 @@ impl Store {
         self.writers.lane(Lane::Arrivals).submit(job).await
     }
 
-    /// Like [`Store::write`], for [`Conn::lease_rate`]. Excludes only other writes of this kind.
+    /// Like [`Store::write`], for [`Conn::lease_rate`]. Excludes only other writes with this method.
     pub async fn write_limits<T, E, F>(&self, job: F) -> Result<T, E>
     where
         T: Send + 'static,
@@ -376,8 +379,8 @@ impl Store {
         self.writers.busy_for()
     }
 
-    /// Returns how many writes wait for the writer with the longest queue, at most 1,024. Writes that it works on do
-    /// not count.
+    /// Returns how many writes wait for the writer with the longest queue, at most 1,024. Does not count the writes
+    /// of the current group.
     pub fn waiting_writes(&self) -> usize {
         self.writers.waiting()
     }

@@ -1,4 +1,4 @@
-//! The locations of databases, and sources of connections to them.
+//! The locations of databases, and the creation of connections to them.
 
 use crate::conn::Raw;
 use crate::dialect::{Engine, Role};
@@ -17,7 +17,7 @@ use tokio::time::{Instant, timeout};
 /// How long to wait for a server that is starting.
 const PATIENCE: Duration = Duration::from_secs(10);
 const BETWEEN_TRIES: Duration = Duration::from_millis(200);
-/// The cause if a server accepts a connection and does not answer, or if all connections are in use.
+/// The error if a server accepts a connection but does not answer, or if all connections are in use.
 const NO_CONNECTION: &str = "no connection to the database within 10 seconds; check that its server answers and \
                              that `database.url` names it";
 
@@ -92,7 +92,7 @@ impl Location {
                 Source::Sqlite(file.clone(), role)
             }
             LocationKind::Postgres(server) => {
-                // Statements of the other roles have timeouts.
+                // Statements of the other roles have timeouts, so they need no watch.
                 let is_watched = role == Role::Migrator;
                 let watched = is_watched.then(|| Arc::new(PostgresServer::clone(server)));
                 let silence = Arc::clone(&server.silence);
@@ -106,7 +106,7 @@ impl Location {
 #[derive(Clone, Debug)]
 pub(crate) enum Source {
     Sqlite(SqliteFile, Role),
-    /// The server is given if statements of the connections may take long.
+    /// The third field is the server if statements of the connections may take long, otherwise `None`.
     Postgres(Pool, Arc<ServerSilence>, Option<Arc<PostgresServer>>),
 }
 
@@ -121,7 +121,7 @@ async fn open_session(
         Some(server) => Some(Arc::new(StatementWatch::of(server, &client).await?)),
         None => None,
     };
-    // That the connection could be taken does not prove that the server still answers on it.
+    // The pool does not check whether the server still answers on the connection.
     let answered = silence.last_answer(&client.statement_cache);
     let mut conn = Conn::new(Raw::Postgres(client));
     if let Some(answered) = answered {

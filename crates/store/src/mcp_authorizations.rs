@@ -1,4 +1,4 @@
-//! Table `mcp_authorizations`: the grants of authorization servers for MCP servers.
+//! Table `mcp_authorizations`: OAuth clients and tokens for MCP servers.
 
 use crate::sql::{columns, query};
 use crate::{Conn, StoreError};
@@ -7,7 +7,7 @@ use gatehouse_domain::Timestamp;
 /// A row of `mcp_authorizations`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct McpAuthorizationRow {
-    /// The MCP server's name in the settings.
+    /// The name of the MCP server in the settings.
     pub server: String,
     /// 0 for a row that is not stored.
     pub version: i64,
@@ -16,10 +16,10 @@ pub struct McpAuthorizationRow {
     pub issuer: Option<String>,
     /// The client that a person entered.
     pub client_id: Option<String>,
-    /// Whether there are tokens.
+    /// Whether the row has tokens.
     pub authorized: bool,
     pub expires_at: Option<Timestamp>,
-    /// The reason why the last token request failed, as a sentence for people.
+    /// Why the last token request failed, as a sentence for users.
     pub error: Option<String>,
     /// The client, the tokens and the pending authorization, in plaintext or as ciphertext; see `encrypted`.
     pub value: String,
@@ -48,8 +48,9 @@ impl Conn {
         self.find(query.bind(server)).await
     }
 
-    /// Saves the row as the next version. Returns `false` if the stored version is not the row's. A claim stays unless
-    /// `ends_claim`. The first version is the time, so that a row never has a version of a row that was deleted.
+    /// Saves the row as the next version. Returns `false` if the stored version is not the version of the row. A
+    /// claim is kept unless `ends_claim` is set. The first version is the current time, so a row never has the
+    /// version of a deleted row.
     pub async fn update_mcp_authorization(
         &mut self,
         row: &McpAuthorizationRow,
@@ -88,8 +89,8 @@ impl Conn {
         Ok(self.run(query).await? > 0)
     }
 
-    /// Records why tokens could not be refreshed, or that they work again. The tokens and the version stay. Returns
-    /// `false` if the stored version is a different one.
+    /// Records why tokens could not be refreshed; `None` if they work again. Does not change the tokens and the
+    /// version. Returns `false` if the stored version is a different one.
     pub async fn update_mcp_authorization_error(
         &mut self,
         (server, version): (&str, i64),
@@ -124,7 +125,7 @@ impl Conn {
     }
 
     /// Extends a claim whose holder has new tokens that are not saved yet. Returns `false` if the stored version is
-    /// another one.
+    /// a different one.
     pub async fn update_mcp_authorization_claim(
         &mut self,
         (server, version): (&str, i64),
@@ -137,7 +138,7 @@ impl Conn {
         Ok(self.run(query.bind(version)).await? > 0)
     }
 
-    /// Deletes the authorization of a server if it is of this version, or of any version.
+    /// Deletes the authorization of a server. If a version is given, deletes it only if it has this version.
     pub async fn delete_mcp_authorization(
         &mut self,
         server: &str,

@@ -1,4 +1,4 @@
-//! Tables `mcp_servers` and `mcp_tools`: the forms in which a person approved the tools of MCP servers.
+//! Tables `mcp_servers` and `mcp_tools`: the definitions of MCP tools that a person approved.
 
 use crate::sql::{columns, query};
 use crate::{Conn, StoreError};
@@ -10,7 +10,7 @@ pub struct McpToolRow {
     pub server: String,
     /// The server's own name for the tool.
     pub name: String,
-    /// The approved form, as JSON text.
+    /// The approved definition, as JSON text.
     pub form: String,
     pub approved_at: Timestamp,
 }
@@ -18,7 +18,7 @@ pub struct McpToolRow {
 columns! { McpToolRow: server, name, form, approved_at }
 
 impl Conn {
-    /// Records that tools of this server were approved; `false` if that was recorded before.
+    /// Records that tools of this server were approved; `false` if this was recorded before.
     pub async fn insert_mcp_server(
         &mut self,
         name: &str,
@@ -30,19 +30,19 @@ impl Conn {
         Ok(self.run(query.bind(name).bind(at.as_millis())).await? > 0)
     }
 
-    /// Whether tools of this server were ever approved.
+    /// Returns whether tools of this server were ever approved.
     pub async fn has_mcp_server(&mut self, name: &str) -> Result<bool, StoreError> {
         let query = query("SELECT CAST(COUNT(*) AS BIGINT) FROM mcp_servers WHERE name = $1");
         Ok(self.number(query.bind(name)).await? > 0)
     }
 
-    /// The approved tools of a server, by name.
+    /// Returns the approved tools of a server, by name.
     pub async fn list_mcp_tools(&mut self, server: &str) -> Result<Vec<McpToolRow>, StoreError> {
         let query = query("SELECT * FROM mcp_tools WHERE server = $1 ORDER BY name");
         self.list(query.bind(server)).await
     }
 
-    /// Approves a tool in this form, in place of its earlier form.
+    /// Approves a tool with this definition, which replaces an earlier one.
     pub async fn update_mcp_tool(&mut self, row: &McpToolRow) -> Result<(), StoreError> {
         let query = query(
             "INSERT INTO mcp_tools (server, name, form, approved_at) VALUES ($1, $2, $3, $4)

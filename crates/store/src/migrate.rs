@@ -1,11 +1,11 @@
-//! Applies migrations. The table of applied migrations has the columns that sqlx used, because databases of
-//! earlier versions of Gatehouse contain it and those versions must be able to read it.
+//! Applies migrations. The table of applied migrations has the columns that sqlx used, because databases of earlier
+//! versions contain this table and those versions must be able to read it.
 //!
-//! The first line of a migration's file states which versions may write to the database afterwards, because the nodes
-//! of a database are upgraded one by one:
+//! The first line of a migration file states which versions may write to the database afterward. Nodes of different
+//! versions use the same database, because they are upgraded one by one:
 //!
-//! - `-- expand`: the version before may. The migration adds what that version need not write or read.
-//! - `-- contract N`: versions that contain migration N may. Nodes of earlier ones stop writing.
+//! - `-- expand`: the previous version may write. It need not read or write the additions of the migration.
+//! - `-- contract N`: versions that contain migration N may write. Nodes of earlier versions stop writing.
 
 mod apply;
 
@@ -25,14 +25,16 @@ const NOTE: &str =
     "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time)
      VALUES ($1, $2, TRUE, $3, 0)";
 
-/// Records which versions may write after a migration. Parameters: its version, the oldest migration.
+/// Records which versions may write after a migration. Parameters: version of the migration, version of the oldest
+/// migration that a writer must contain.
 const NOTE_WRITERS: &str = "UPDATE _sqlx_migrations SET oldest_writer = $2 WHERE version = $1";
 
-/// Takes the place of a version while [`crate::move_rows`] copies into a database. Every version of Gatehouse
-/// refuses to open the database then.
+/// The version that is stored while [`crate::move_rows`] copies rows into a database. Every version of Gatehouse
+/// then refuses to open the database.
 const UNFINISHED_MOVE: i64 = i64::MAX;
 
-/// Pause before a migration is repeated that could not lock its tables. Statements of other nodes run in between.
+/// Pause before a retry of a migration that could not lock its tables. Statements of other nodes run during the
+/// pause.
 const LOCK_PAUSE: Duration = Duration::from_secs(5);
 
 /// Returns the versions of all migrations, oldest first.
@@ -52,7 +54,7 @@ fn checksum(sql: &str) -> Vec<u8> {
     Sha384::digest(sql.as_bytes()).to_vec()
 }
 
-/// A name for the schema of this version.
+/// Returns a name for the schema of this version.
 #[cfg(feature = "testing")]
 pub(crate) fn schema_name() -> String {
     let mut all = Sha384::new();
@@ -63,7 +65,8 @@ pub(crate) fn schema_name() -> String {
     format!("gh_schema_{}", digest.get(..16).unwrap_or_default())
 }
 
-/// Applies the missing migrations up to `target`, or all. Each migration is a transaction, except in a new database.
+/// Applies the missing migrations up to `target`, or all of them. Each migration is a transaction, except in a new
+/// database.
 pub(crate) async fn run(
     conn: &mut Conn,
     engine: Engine,
@@ -81,7 +84,7 @@ pub(crate) async fn run(
     if is_unfinished_move(conn).await.map_err(OpenError::Migrate)? {
         return Err(OpenError::UnfinishedMove);
     }
-    // Before the first migration, because a version that may not write may not migrate.
+    // Checked before the first migration, because a version that may not write may not migrate either.
     check_writable(conn).await?;
     let applied = conn.list::<Applied>(query("SELECT version, checksum FROM _sqlx_migrations"));
     let applied = applied.await.map_err(OpenError::Migrate)?;
@@ -94,7 +97,7 @@ pub(crate) async fn run(
         target.is_none_or(|target| *version <= target) && !is_applied(*version, sql)
     });
     if applied.is_empty() {
-        // A new database gets all of them in one transaction, because each transaction waits for the disk.
+        // Applies all migrations to a new database in one transaction, because each commit waits for the disk.
         let all = async |conn: &mut Conn| {
             for migration in missing {
                 apply_within(conn, migration).await?;
@@ -114,7 +117,7 @@ pub(crate) async fn run(
             apply(conn, engine, *migration).await?;
         }
     }
-    // Another node may have migrated meanwhile.
+    // Another node may have migrated the database in the meantime.
     if let Some(migration) = check_writable(conn).await?.newest {
         tracing::warn!(
             migration,
@@ -124,7 +127,7 @@ pub(crate) async fn run(
     Ok(())
 }
 
-/// Fails if a newer version has migrated the database to a schema to which this version may not write.
+/// Fails if a newer version has migrated the database to a schema that this version must not write to.
 async fn check_writable(conn: &mut Conn) -> Result<Unknown, OpenError> {
     let unknown = find_unknown(conn).await.map_err(OpenError::Migrate)?;
     match unknown.refusing {
@@ -141,7 +144,7 @@ pub(crate) async fn find_unknown(conn: &mut Conn) -> Result<Unknown, StoreError>
 }
 
 impl Store {
-    /// Reads whether this version may still write. Call it after a change of
+    /// Checks whether this version may still write. Call it after a change of
     /// [`SCHEMA_CHANGED`](crate::SCHEMA_CHANGED).
     pub async fn check_schema(&self) -> Result<(), StoreError> {
         let unknown = self.read(|conn| Box::pin(find_unknown(conn)));
@@ -165,12 +168,12 @@ pub(crate) async fn version(conn: &mut Conn) -> Result<i64, StoreError> {
     conn.number(newest.bind(UNFINISHED_MOVE)).await
 }
 
-/// Whether a move into this database was started and has not finished.
+/// Returns whether a move into this database was started and has not finished.
 pub(crate) async fn is_unfinished_move(conn: &mut Conn) -> Result<bool, StoreError> {
     Ok(find(conn, UNFINISHED_MOVE).await?.is_some())
 }
 
-/// Refuses the database to servers until [`end_move`].
+/// Makes servers refuse to open the database until [`end_move`].
 pub(crate) async fn begin_move(conn: &mut Conn) -> Result<(), StoreError> {
     let insert = query(NOTE).bind(UNFINISHED_MOVE).bind("unfinished move");
     conn.run(insert.bind(Vec::<u8>::new())).await.map(drop)

@@ -1,13 +1,14 @@
-//! Logs that a migration still runs.
+//! Logs that a migration is still running.
 
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-/// How often a running migration is logged.
+/// Interval between two log lines of a running migration.
 const INTERVAL: Duration = Duration::from_secs(5);
 
-/// Reports a migration until it is dropped. Uses a thread, because statements of SQLite block that of the caller.
+/// Logs the progress of a migration until it is dropped. Uses a thread, because statements of SQLite block the
+/// calling thread.
 pub(crate) struct Progress {
     _ended: SyncSender<()>,
 }
@@ -28,7 +29,7 @@ impl Progress {
                 report(began.elapsed());
             }
         };
-        // If there is no thread, only the reports are missing.
+        // If the thread cannot be started, the migration runs without these log lines.
         drop(Builder::new().spawn(reports));
         Self { _ended: ended }
     }

@@ -1,6 +1,6 @@
-//! Keeps moves apart from the nodes of a PostgreSQL database. A node has a shared advisory lock on its connection to
-//! the other nodes, and a move needs the exclusive one. The lock ends with the connection, so it also ends with the
-//! process.
+//! Prevents moves while nodes use a PostgreSQL database, and vice versa. A node has a shared advisory lock on its
+//! connection to the other nodes, and a move needs the exclusive lock. The lock ends with the connection, and
+//! therefore with the process.
 
 use crate::dialect::Role;
 use crate::sql::query;
@@ -8,20 +8,20 @@ use crate::{Conn, Location, OpenError};
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
-/// How long the server may take to notice that a process has ended.
+/// How long the server may take to detect that a process has ended.
 const PATIENCE: Duration = Duration::from_secs(5);
 const BETWEEN_TRIES: Duration = Duration::from_millis(200);
 
-/// The lock of a move, until it is dropped. A node that starts meanwhile is not held up.
+/// The lock of a move, until it is dropped. A node that starts in the meantime does not wait for it.
 #[derive(Debug)]
 pub struct NodeLock {
-    /// Held, never used again. `None` on SQLite.
+    /// Keeps the connection open, which holds the lock. `None` on SQLite.
     _conn: Option<Conn>,
 }
 
 impl NodeLock {
-    /// Takes the lock. Returns `None` if a node, or a command that opened the store, uses the database. Nodes of
-    /// earlier versions are not noticed. On SQLite it does nothing: the file has a lock file.
+    /// Takes the lock. Returns `None` if a node, or a command that opened the store, uses the database. Does not
+    /// detect nodes of earlier versions. On SQLite, does nothing, because the file has a lock file.
     pub async fn take(location: &Location) -> Result<Option<Self>, OpenError> {
         let engine = location.engine();
         let Some(lock) = engine.lock_out_nodes() else {

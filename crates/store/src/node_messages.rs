@@ -1,5 +1,6 @@
-//! Messages between the nodes of a PostgreSQL database, sent as notifications: nothing is stored, and a node that is
-//! not connected misses them. A notification has room for less than 8,000 bytes, so a longer message is sent in parts.
+//! Messages between the nodes of a PostgreSQL database, sent as notifications. Messages are not stored, so a node
+//! that is not connected misses them. A notification has room for less than 8,000 bytes, so a longer message is
+//! sent in parts.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,7 +12,7 @@ pub(crate) const SEND: &str =
     "SELECT pg_notify('gatehouse_events', part) FROM unnest($1::text[]) AS part";
 /// The message that reports lost messages.
 pub(crate) const MISSED: &str = "";
-/// Maximum size of a part in bytes. With its head, a part is below the limit of a notification
+/// Maximum size of a part in bytes. With its header, a part stays below the limit of a notification
 /// (`NOTIFY_PAYLOAD_MAX_LENGTH` of PostgreSQL).
 const PART_BYTES: usize = 7_900;
 /// Maximum number of senders whose incomplete messages are kept.
@@ -25,8 +26,8 @@ pub enum NodeMessage {
     Missed,
 }
 
-/// Splits a message into parts: `<number> <index> <count> <text>`. The number makes equal messages differ: PostgreSQL
-/// delivers equal notifications of a transaction only once.
+/// Splits a message into parts: `<number> <index> <count> <text>`. The number distinguishes equal messages, because
+/// PostgreSQL delivers equal notifications of a transaction only once.
 pub(crate) fn split(number: u64, mut text: &str) -> Vec<String> {
     let mut pieces = Vec::new();
     while text.len() > PART_BYTES {
@@ -42,7 +43,7 @@ pub(crate) fn split(number: u64, mut text: &str) -> Vec<String> {
         .collect()
 }
 
-/// The part of a message, as [`split`] writes it.
+/// A part of a message, in the format of [`split`].
 struct Part<'a> {
     number: u64,
     index: usize,

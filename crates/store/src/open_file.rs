@@ -1,5 +1,6 @@
-//! Whether the files of a SQLite database are still the ones that were opened. SQLite continues to use open files that
-//! were deleted or renamed. What it writes there is lost when the process ends, unless they are moved back or copied.
+//! Checks whether the files of a SQLite database are still the files that were opened. SQLite continues to use open
+//! files that were deleted or renamed. Data that it writes to them is lost when the process ends, unless the files
+//! are moved back or copied.
 
 use crate::Store;
 use std::fs::Metadata;
@@ -17,11 +18,12 @@ pub(crate) struct OpenFile {
     path: PathBuf,
     log: PathBuf,
     opened: Identity,
-    /// SQLite creates the log with the first read of a connection and keeps it while such a connection is open.
+    /// The log when the database was opened. SQLite creates the log with the first read of a connection, and keeps
+    /// it while a connection is open.
     opened_log: Option<Identity>,
     /// Set before the last connection is closed, which deletes the log.
     is_closed: AtomicBool,
-    /// The last result. Only changes are logged.
+    /// The result of the last check. Only changes of the result are logged.
     was_replaced: AtomicBool,
 }
 
@@ -44,7 +46,7 @@ impl OpenFile {
         self.is_closed.store(true, Ordering::Relaxed);
     }
 
-    /// Whether one of the paths leads to another file, or to none. Blocks for one `stat` of each.
+    /// Returns whether one of the paths leads to another file, or to none. Blocks for one `stat` call per path.
     pub(crate) fn is_replaced(&self) -> bool {
         self.compare(&self.path.metadata(), &self.log.metadata())
     }
@@ -73,8 +75,8 @@ fn identity(found: &Metadata) -> Identity {
     (found.dev(), found.ino())
 }
 
-/// Whether a path no longer leads to a file. An error that does not prove it, such as a denied permission, does not
-/// count.
+/// Returns whether a path no longer leads to a file. Returns `false` for an error that does not prove it, such as a
+/// denied permission.
 fn is_other(opened: Identity, found: &io::Result<Metadata>) -> bool {
     match found {
         Ok(found) => identity(found) != opened,
@@ -86,9 +88,10 @@ fn is_other(opened: Identity, found: &io::Result<Metadata>) -> bool {
 }
 
 impl Store {
-    /// Whether the file of a SQLite database, or its write-ahead log, was deleted, moved or replaced since it was
-    /// opened. Every write fails with [`StoreError::FileReplaced`](crate::StoreError::FileReplaced) then, until the
-    /// file is back. Always `false` on PostgreSQL, and after [`Self::close`].
+    /// Returns whether the file of a SQLite database, or its write-ahead log, was deleted, moved or replaced since
+    /// it was opened. While this is true, every write fails with
+    /// [`StoreError::FileReplaced`](crate::StoreError::FileReplaced). Always `false` on PostgreSQL, and after
+    /// [`Self::close`].
     pub async fn file_is_replaced(&self) -> bool {
         let Some(file) = &self.file else {
             return false;

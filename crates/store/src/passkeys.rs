@@ -13,7 +13,7 @@ pub struct PasskeyRow {
     /// The serialized `WebAuthn` credential.
     pub credential: String,
     pub name: String,
-    /// The relying party ID: the host that the passkey was registered on and works on.
+    /// The relying party ID. This is the host on which the passkey was registered and can be used.
     pub rp_id: String,
     pub created_at: Timestamp,
     pub last_used_at: Option<Timestamp>,
@@ -68,7 +68,8 @@ impl Conn {
             .await
     }
 
-    /// Records a login: stores the credential with its new counter if the stored credential is still the verified one.
+    /// Records a login. Stores the credential with its new counter, if the stored credential is still the verified
+    /// one.
     pub async fn update_passkey_used(
         &mut self,
         id: &PasskeyId,

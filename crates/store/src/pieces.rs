@@ -1,11 +1,11 @@
-//! How much one transaction deletes. Other writes wait for it, and SQLite overwrites what is deleted.
+//! Limits on the size of one deletion. Other writes wait for its transaction, and SQLite overwrites deleted data.
 
-/// Maximum size of files and recordings, in bytes. A larger one is deleted alone.
+/// Maximum size of the files and recordings in one transaction, in bytes. A larger one is deleted alone.
 pub(crate) const PIECE_BYTES: i64 = 8 * 1024 * 1024;
-/// Maximum number of messages. A longer conversation is deleted alone.
+/// Maximum number of messages in one transaction. A longer conversation is deleted alone.
 pub(crate) const PIECE_MESSAGES: i64 = 5_000;
 
-/// Returns the first rows, at least one, whose sizes together are within a limit.
+/// Returns the first rows whose total size is within a limit, but at least one row.
 pub(crate) fn first_within<T>(rows: Vec<T>, limit: i64, size: impl Fn(&T) -> i64) -> Vec<T> {
     let mut sum: i64 = 0;
     let fits = |row: &T| {

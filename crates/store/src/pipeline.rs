@@ -1,9 +1,10 @@
-//! Statements of a transaction on PostgreSQL that wait to be sent. A statement whose result the caller does not need is
-//! sent together with the next one whose result it needs, or with the commit, so both take one round trip. The server
-//! runs them in order. After an error it refuses everything up to the end of the transaction.
+//! Statements of a transaction on PostgreSQL that wait to be sent. A statement whose result the caller does not
+//! need is sent together with the next statement whose result it needs, or with the commit. Both then take one
+//! round trip. The server runs the statements in order. After an error, it refuses all statements until the end of
+//! the transaction.
 //!
-//! A writer's default is read-only transactions: if the server does not begin the transaction, it refuses the writes
-//! that were sent behind `BEGIN`.
+//! The connections of writers are read-only by default. If the server does not begin the transaction, it refuses
+//! the writes that were sent after `BEGIN`.
 
 mod exchange;
 #[cfg(test)]
@@ -28,34 +29,34 @@ const ANSWER: Duration = Duration::from_secs(12);
 /// The state of a connection's transaction.
 #[derive(Debug)]
 enum Transaction {
-    /// There is no transaction, or its `BEGIN` was not sent yet: the server has run nothing of it.
+    /// There is no transaction, or its `BEGIN` was not sent yet. The server has run none of its statements.
     Unsent,
-    /// The server has begun it and has the savepoints that were sent.
+    /// The server has begun the transaction and has executed all savepoint statements that were sent.
     Begun(TransactionId),
-    /// It is not known whether the server has begun it, or which savepoints the server has. The transaction can only
-    /// be rolled back as a whole.
+    /// It is not known whether the server has begun the transaction, or which savepoints exist. The transaction can
+    /// only be rolled back as a whole.
     Unknown,
 }
 
-/// The exchange with a server: the statements that wait, and the transaction they belong to.
+/// The state of the exchange with a server: the waiting statements, and their transaction.
 #[derive(Debug)]
 pub(crate) struct Pipeline {
-    /// Set after a response timed out: later statements would wait behind the unanswered one.
+    /// Whether a response timed out. Later statements would wait behind the unanswered one.
     pub(crate) is_silent: bool,
     /// Timeout for a response.
     pub(crate) limit: Duration,
     /// Ends the wait for a response if the server no longer works on the statement.
     pub(crate) watch: Option<Arc<StatementWatch>>,
-    /// Shared by the connections to a server, and absent for SQLite.
+    /// The known silence of the server, shared by all connections to it. `None` for SQLite.
     pub(crate) silence: Option<Arc<ServerSilence>>,
-    /// The latest answered statement. A new connection counts as one.
+    /// The latest answered statement. Initially, the opening of the connection.
     pub(crate) answered: Answered,
-    /// Number of awaited responses, without responses to the preparation of new statements.
+    /// Number of responses that were awaited, except responses to the preparation of new statements.
     pub(crate) round_trips: u64,
     waiting: Vec<Waiting>,
     /// The waiting statements that were prepared on this connection.
     prepared: HashSet<&'static str>,
-    /// Whether statements may wait: something will send or drop them.
+    /// Whether a transaction is open, so that waiting statements will be sent or dropped.
     is_open: bool,
     transaction: Transaction,
 }
@@ -105,7 +106,7 @@ impl Pipeline {
         self.push(Waiting::Each { sql, rows })
     }
 
-    /// Fails outside of a transaction: nothing would send the statement.
+    /// Adds a waiting statement. Fails outside a transaction, because nothing would send the statement.
     fn push(&mut self, one: Waiting) -> Result<(), StoreError> {
         if !self.is_open {
             let cause = "a statement may wait only within a transaction";
@@ -115,39 +116,41 @@ impl Pipeline {
         Ok(())
     }
 
-    /// Whether statements of a job are waiting, besides the ones that begin and end it.
+    /// Returns whether statements of a job are waiting. Does not count the statements that begin and end the job.
     pub(crate) fn has_statements(&self) -> bool {
         self.waiting.iter().any(Waiting::is_statement)
     }
 
-    /// Whether a transaction was started in which no statement was run.
+    /// Returns whether a transaction was started in which no statement was run.
     pub(crate) fn is_untouched(&self) -> bool {
         self.is_open && !self.is_sent() && !self.has_statements()
     }
 
-    /// Whether this connection left a statement unanswered, or another one did after this one's latest answer.
+    /// Returns whether this connection left a statement unanswered, or another connection did so after the latest
+    /// answer on this one.
     pub(crate) fn may_be_silent(&self) -> bool {
         let silence = self.silence.as_ref();
         self.is_silent || silence.is_some_and(|silence| silence.concerns(self.answered))
     }
 
-    /// Whether another connection makes it likely that this one is silent, see [`ServerSilence`].
+    /// Returns whether the state of other connections suggests that this connection is silent; see
+    /// [`ServerSilence`].
     pub(crate) fn is_suspected(&self) -> bool {
         let silence = self.silence.as_ref();
         silence.is_some_and(|silence| silence.is_suspected(self.answered))
     }
 
-    /// Whether a transaction was started here.
+    /// Returns whether [`Self::begin`] started a transaction that has not ended.
     pub(crate) const fn is_open(&self) -> bool {
         self.is_open
     }
 
-    /// Whether `BEGIN` was sent.
+    /// Returns whether `BEGIN` was sent.
     pub(crate) const fn is_sent(&self) -> bool {
         !matches!(self.transaction, Transaction::Unsent)
     }
 
-    /// The ID of the transaction, known after the server's response to `BEGIN`.
+    /// Returns the ID of the transaction, which is known after the server's response to `BEGIN`.
     pub(crate) const fn id(&self) -> Option<&TransactionId> {
         match &self.transaction {
             Transaction::Begun(id) => Some(id),
@@ -155,7 +158,8 @@ impl Pipeline {
         }
     }
 
-    /// Ends the transaction here and drops the waiting statements. Returns whether the server has to end it, too.
+    /// Ends the transaction locally and drops the waiting statements. Returns whether the transaction must also be
+    /// ended on the server.
     pub(crate) fn end(&mut self) -> bool {
         self.waiting.clear();
         self.is_open = false;
@@ -176,8 +180,8 @@ impl Pipeline {
         Ok(())
     }
 
-    /// Drops the waiting statements of the current job. Returns whether its savepoint was among them: then the server
-    /// has run nothing of the job.
+    /// Drops the waiting statements of the current job. Returns whether its savepoint was one of them. In this
+    /// case, the server has run none of its statements.
     pub(crate) fn drop_job(&mut self) -> bool {
         let savepoint = self.waiting.iter().rposition(Waiting::is_savepoint);
         self.waiting.truncate(savepoint.unwrap_or(0));

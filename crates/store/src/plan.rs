@@ -1,4 +1,4 @@
-//! Query plans, for tests of which indexes are used.
+//! Query plans, for tests that check which indexes are used.
 
 mod statements;
 
@@ -14,7 +14,7 @@ impl FromRow for Step {
     }
 }
 
-/// Returns SQLite's plan for a query without parameters, one step a line.
+/// Returns SQLite's plan for a query without parameters, one step per line.
 pub(crate) async fn plan_of(store: &Store, sql: &str) -> String {
     let explain = format!("EXPLAIN QUERY PLAN {sql}");
     let steps = store.read(|conn| Box::pin(async move { conn.list::<Step>(query(explain)).await }));

@@ -18,15 +18,16 @@ pub(crate) use transactions::{TransactionId, TransactionStatus, begin, find_stat
 
 /// Timeout for getting a connection from a pool, which includes connecting and configuring the session.
 pub(crate) const CONNECT: Duration = Duration::from_secs(10);
-/// TCP keepalive: an idle connection is probed after this time and closed after [`UNANSWERED`].
+/// Idle time after which TCP keep-alive probes are sent. The connection is closed after [`UNANSWERED`] without a
+/// response.
 const KEEPALIVE_IDLE: Duration = Duration::from_secs(5);
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(2);
 const KEEPALIVE_RETRIES: u32 = 3;
 /// How long sent data may remain unacknowledged.
 const UNANSWERED: Duration = Duration::from_secs(10);
 
-/// Sets the isolation level of the session if the database, the role or the server has a different default. At other
-/// levels, a transaction would read a state from before it acquired its lock.
+/// Sets the isolation level of the session if the database, the role or the server has a different default. At
+/// other levels, a transaction would read the state from before it acquired its lock.
 const READ_COMMITTED: &str =
     "; SELECT set_config('default_transaction_isolation', 'read committed', false)
      WHERE current_setting('default_transaction_isolation') <> 'read committed'";
@@ -160,7 +161,7 @@ async fn list_prepared(
     Ok(rows.try_collect().await?)
 }
 
-/// Reads rows until `take` needs no further ones.
+/// Reads rows until `take` returns true.
 pub(crate) fn list<'a>(
     client: &'a Object,
     query: &'a Query<'_>,

@@ -1,18 +1,17 @@
-//! The responses of PostgreSQL to statements: sent in order, awaited later.
+//! The responses of PostgreSQL to statements. Statements are sent in order; their responses are awaited later.
 
 use crate::StoreError;
 use futures_util::future::{BoxFuture, Either, Ready, poll_immediate, ready};
 
-/// The server's response to a statement. It is boxed, so that the futures of callers do not contain the driver's
-/// futures and stay small.
+/// The server's response to a statement. The future is boxed, so that the futures of callers stay small.
 pub(crate) type Answer<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 
 /// The response to a statement that was sent.
 pub(crate) type Sent<'a, T> = Either<Answer<'a, T>, Ready<Result<T, StoreError>>>;
 
-/// Sends a prepared statement without awaiting its response. The second value is whether it failed at once: it could
-/// not be sent, or the server has already refused it. Then no later statement may be sent, because the server might run
-/// it as if this one had succeeded.
+/// Sends a prepared statement without awaiting its response. The second value is whether the statement failed
+/// immediately: it could not be sent, or the server has already refused it. No later statement may then be sent,
+/// because the server might run it as if this statement had succeeded.
 pub(crate) async fn send<T>(mut answer: Answer<'_, T>) -> (Sent<'_, T>, bool) {
     match poll_immediate(&mut answer).await {
         Some(result) => {
@@ -23,7 +22,7 @@ pub(crate) async fn send<T>(mut answer: Answer<'_, T>) -> (Sent<'_, T>, bool) {
     }
 }
 
-/// Sends statements in order until one fails at once. The second value is whether one failed.
+/// Sends statements in order until one fails immediately. The second value is whether one failed.
 pub(crate) async fn send_each<'a, T>(
     statements: impl Iterator<Item = Answer<'a, T>>,
 ) -> (Vec<Sent<'a, T>>, bool) {
@@ -38,8 +37,8 @@ pub(crate) async fn send_each<'a, T>(
     (all, false)
 }
 
-/// Awaits responses in the order in which their statements were sent. The first error is therefore the cause: after it,
-/// the server refuses all later statements.
+/// Awaits responses in the order of their statements. The first error is the cause, because the server refuses all
+/// statements after it.
 pub(crate) async fn answers<T>(sent: Vec<Sent<'_, T>>) -> Result<Vec<T>, StoreError> {
     let mut results = Vec::with_capacity(sent.len());
     for answer in sent {

@@ -19,13 +19,13 @@ use tokio_postgres::{AsyncMessage, Client, Connection};
 /// Delay before the listening connection is reopened after a loss.
 const RECONNECT: Duration = Duration::from_secs(1);
 /// Begins listening to changes and to messages of other nodes. Messages are not stored, so sending them need not
-/// wait for the disk. With its default keep-alives, the server would keep the lock of a node whose host crashed for about
-/// two hours.
+/// wait for the disk. The server's default keep-alive settings are too long: it would keep the lock of a crashed
+/// host for about two hours.
 const LISTEN: &str = "SET synchronous_commit = off; SET tcp_keepalives_idle = 10; \
      SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3; \
      LISTEN gatehouse_changes; LISTEN gatehouse_events";
-/// How often an idle connection between nodes is checked. TCP keep-alives notice a lost connection earlier; this
-/// notices a server that accepts packets and does not respond.
+/// Interval between checks of an idle connection between nodes. TCP keep-alives detect a lost connection earlier.
+/// The check detects a server that accepts packets but does not respond.
 const LINK_CHECK: Duration = Duration::from_secs(10);
 /// How long the server may take to answer on this connection.
 const LINK_ANSWER: Duration = Duration::from_secs(5);
@@ -40,12 +40,12 @@ pub(crate) struct NodeLink {
     pub(crate) received: broadcast::Sender<NodeMessage>,
     /// Messages to other nodes.
     pub(crate) outgoing: mpsc::Receiver<String>,
-    /// Is measured again after a reconnection.
+    /// The clock. A reconnection requires a new measurement.
     pub(crate) clock: Arc<DatabaseClock>,
 }
 
-/// Forwards notifications until the last receiver is dropped. A reconnection counts as a notification, because earlier
-/// ones may have been missed.
+/// Forwards notifications until the last receiver is dropped. A reconnection counts as a notification, because
+/// notifications may have been missed.
 pub(crate) async fn link(server: PostgresServer, mut link: NodeLink) {
     let mut is_again = false;
     while !link.heard.is_closed() {
@@ -69,7 +69,7 @@ async fn link_once(
         .tls
         .connector()
         .map_err(|error| StoreError::unavailable(error.to_string()))?;
-    // The timeout of the driver ends before the first message of the server.
+    // The driver's timeout covers only the TCP connection, not the first message of the server.
     let connected = timeout(CONNECT, server.config.connect(tls)).await;
     let (client, connection) = connected.map_err(|_| StoreError::silent_server())??;
     let NodeLink {
@@ -104,7 +104,8 @@ async fn answered<T>(
 
 /// The receiving end of a connection between nodes.
 struct Listener<'a> {
-    /// The server's process of this connection, whose own messages are ignored.
+    /// The ID of the server process of this connection. Notifications from this process are ignored, because this
+    /// node sent them.
     own: AtomicI32,
     heard: &'a watch::Sender<u64>,
     received: &'a broadcast::Sender<NodeMessage>,
@@ -165,7 +166,8 @@ impl Listener<'_> {
         }
         self.note_change();
         drop(self.received.send(NodeMessage::Missed));
-        // Messages that waited during an outage are out of date, and the other nodes have missed them.
+        // Messages that waited during an outage are out of date. They are dropped, and the other nodes are notified
+        // that messages are missing.
         if outgoing.try_recv().is_ok() || self.is_again {
             while outgoing.try_recv().is_ok() {}
             let missed = node_messages::split(0, node_messages::MISSED);
@@ -176,7 +178,7 @@ impl Listener<'_> {
         loop {
             let received = outgoing.recv_many(&mut messages, SENT_AT_ONCE);
             match timeout(LINK_CHECK, received).await {
-                // The store is being closed.
+                // The channel is closed because the store is being closed.
                 Ok(0) => return std::future::pending().await,
                 Ok(_) => {
                     let mut parts = Vec::with_capacity(messages.len());
@@ -186,8 +188,9 @@ impl Listener<'_> {
                     }
                     answered(client.execute(&statement, &[&parts])).await?;
                 }
-                // A connection that only listens sends nothing, so a dead one is not noticed. The server must answer
-                // this statement. It also takes the lock, in case a move held the lock when this node started.
+                // A connection that only listens sends nothing, so it would not detect that it is dead. The server
+                // must answer this statement. The statement also takes the shared lock, in case a move held the
+                // lock when this node started.
                 Err(_) => answered(client.batch_execute(SHOW_NODE)).await?,
             }
         }

@@ -1,21 +1,23 @@
-//! Connections to a server that may be silent. If one connection is silent, the network may have dropped all of them.
-//! Connections that have not answered since are replaced before use. If a statement has waited for seconds, silence is
-//! suspected, but the server may only be slow. Therefore, only connections that have received nothing since that
-//! statement was sent are replaced.
+//! Detects connections to a server that no longer responds. If one connection is silent, the network may have
+//! dropped all of them. Connections that have not received an answer since then are replaced before use. A
+//! statement that has waited for seconds is only a suspicion, because the server may be slow. In this case, only
+//! connections that have received nothing since the statement was sent are replaced.
 
 use deadpool_postgres::StatementCache;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-/// A connection is suspected to be silent after this time without a response. Few statements take so long. A write that
-/// begins earlier than that may also wait for a silent connection. Each waits 12 seconds, so both end within 15 seconds.
+/// Time without a response after which a connection is suspected to be silent. Few statements take so long. A write
+/// that begins within this time may also wait for a silent connection. Each wait takes 12 seconds, so both writes
+/// end within 15 seconds.
 const SUSPECTED: Duration = Duration::from_secs(2);
 
-/// Shared by the connections to a server. The cache of a connection's statements identifies the connection.
+/// The silence of a server, shared by its connections. The statement cache of a connection identifies the
+/// connection.
 pub(crate) type ServerSilence = Silence<StatementCache>;
 
-/// What is known about the silence of a server. `C` is a part of a connection that identifies it.
+/// The known silence of a server. `C` is a part of a connection that identifies it.
 pub(crate) struct Silence<C>(Mutex<Known<C>>);
 
 /// The latest answered statement of a connection.
@@ -28,7 +30,7 @@ pub(crate) struct Answered {
 }
 
 impl Answered {
-    /// A statement sent at this time whose response has just arrived.
+    /// Creates the record of a statement that was sent at this time and whose response has just arrived.
     pub(crate) fn now(sent: Instant) -> Self {
         let received = Instant::now();
         Self { sent, received }
@@ -36,11 +38,12 @@ impl Answered {
 }
 
 struct Known<C> {
-    /// The latest time at which a statement was sent that the server never answered.
+    /// When the latest unanswered statement was sent. Only statements whose response timed out count.
     unanswered: Option<Instant>,
-    /// When each of the statements that now wait for a response was sent, in any order.
+    /// The send times of the statements that currently wait for a response, in any order.
     pending: Vec<Instant>,
-    /// The latest answered statement of each open connection, as of its latest return to a pool.
+    /// The latest answered statement of each open connection, recorded when the connection was last returned to a
+    /// pool.
     answered: Vec<(Weak<C>, Answered)>,
 }
 
@@ -71,7 +74,8 @@ impl<C> Silence<C> {
         known.unanswered = known.unanswered.max(Some(sent));
     }
 
-    /// Records that a statement sent at this time waits for its response, until the returned value is dropped.
+    /// Records that a statement sent at this time waits for its response. The record ends when the returned value
+    /// is dropped.
     pub(crate) fn wait(self: &Arc<Self>, sent: Instant) -> Pending<C> {
         self.lock().pending.push(sent);
         Pending {
@@ -80,15 +84,16 @@ impl<C> Silence<C> {
         }
     }
 
-    /// Whether a connection may be silent: another one never answered a statement that was sent after the latest
-    /// answered one of this connection.
+    /// Returns whether a connection may be silent. This is so if another connection never got an answer to a
+    /// statement that was sent after the latest answered statement of this one.
     pub(crate) fn concerns(&self, answered: Answered) -> bool {
         let unanswered = self.lock().unanswered;
         unanswered.is_some_and(|sent| answered.sent <= sent)
     }
 
-    /// Whether a connection should be replaced before use: it [may be silent](Self::concerns), or it has received
-    /// nothing since another one sent a statement that has waited for seconds.
+    /// Returns whether a connection should be replaced before use. This is so if it [may be
+    /// silent](Self::concerns), or if it has received nothing since another connection sent a statement that has
+    /// waited for seconds.
     pub(crate) fn is_suspected(&self, answered: Answered) -> bool {
         let is_late = |sent: &Instant| sent.elapsed() >= SUSPECTED && answered.received <= *sent;
         self.concerns(answered) || self.lock().pending.iter().any(is_late)
@@ -136,7 +141,7 @@ mod tests {
     use crate::conn::{Conn, Raw};
     use std::time::Duration;
 
-    /// A statement that was answered at once.
+    /// Returns the record of a statement that was answered immediately.
     fn answered_at(time: Instant) -> Answered {
         Answered {
             sent: time,
@@ -169,7 +174,7 @@ mod tests {
         assert!(silence.is_suspected(earlier) && silence.is_suspected(answered_at(sent)));
         // The server may just be slow.
         assert!(!silence.concerns(earlier));
-        // A connection that has heard from the server since is not replaced.
+        // A connection that has since received a response is not replaced.
         let busy = Answered {
             sent: earlier.sent,
             received: sent + Duration::from_millis(1),

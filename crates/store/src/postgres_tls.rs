@@ -52,7 +52,7 @@ impl TlsPolicy {
         for parameter in parameters.split('&') {
             match parameter.split_once('=') {
                 Some(("sslmode", mode)) => (policy.mode, policy.check) = read_mode(mode)?,
-                // The default of this crate.
+                // `system` is the default of this crate.
                 Some(("sslrootcert", "system")) => policy.roots = None,
                 Some(("sslrootcert", path)) => {
                     let path = percent_encoding::percent_decode_str(path).decode_utf8();
@@ -63,7 +63,7 @@ impl TlsPolicy {
                 _ => others.push(parameter),
             }
         }
-        // Like libpq: if a root certificate is specified, it is used.
+        // As in libpq, a specified root certificate is always used.
         if policy.roots.is_some()
             && policy.mode == SslMode::Require
             && policy.check == Check::Nothing
@@ -143,8 +143,8 @@ fn read_mode(mode: &str) -> Result<(SslMode, Check), OpenError> {
     }
 }
 
-/// Verifies as much of the certificate as the mode requires, and always that the server holds its private
-/// key.
+/// Verifies as much of the certificate as the mode requires. Always verifies that the server has the private key of
+/// its certificate.
 #[derive(Debug)]
 struct Verifier {
     chain: Option<Arc<dyn ServerCertVerifier>>,
@@ -174,7 +174,8 @@ impl ServerCertVerifier for Verifier {
         }
     }
 
-    // `outbound/src/tls.rs` has these lines too: below both crates is only `domain`, which has no TLS.
+    // `outbound/src/tls.rs` repeats these lines: the only crate that both could share is `domain`, which does not
+    // use TLS.
     fn verify_tls12_signature(
         &self,
         message: &[u8],

@@ -1,6 +1,6 @@
-//! Checks whether a PostgreSQL server still works on a statement that may take long: one of a migration, a backup or a
-//! move. TCP keep-alives notice a lost connection. This notices a server, or a proxy before it, that accepts packets
-//! and does not respond.
+//! Checks whether a PostgreSQL server still works on a statement that may take long, such as one of a migration, a
+//! backup or a move. TCP keep-alives detect a lost connection. This check detects a server, or a proxy in front of
+//! it, that accepts packets but does not respond.
 
 use crate::StoreError;
 use crate::postgres::{CONNECT, PostgresServer};
@@ -11,32 +11,33 @@ use std::time::Duration;
 use tokio::time::{sleep, timeout};
 use tokio_postgres::{Client, SimpleQueryMessage};
 
-/// How long a statement runs before the server is asked about it, and the pause before it is asked again.
+/// How long a statement runs before its state on the server is checked, and the pause between two checks.
 const PAUSE: Duration = Duration::from_secs(10);
 
 /// A connection whose statements may take long.
 #[derive(Debug)]
 pub(crate) struct StatementWatch {
     server: Arc<PostgresServer>,
-    /// The process of the server that serves the connection.
+    /// The ID of the server process of the connection.
     process: i32,
 }
 
 /// The state of a connection on the server.
 #[derive(Debug, PartialEq, Eq)]
 enum Session {
-    /// It runs a statement, or the server does not report its state.
+    /// The server runs a statement of the connection, or does not report the state.
     Works,
-    /// Its statement waits for a lock.
+    /// A statement of the connection waits for a lock.
     Waits,
-    /// It has run no statement since `since`. No other pause of the connection has the same value.
+    /// The server has run no statement of the connection since `since`. The value is different for each idle period
+    /// of the connection.
     Idle { since: String },
     /// The server has no such connection, or does not respond.
     Lost,
 }
 
 impl StatementWatch {
-    /// Watches the statements of a connection to this server.
+    /// Creates a watch for the statements of a connection to this server.
     pub(crate) async fn of(
         server: &Arc<PostgresServer>,
         client: &Client,
@@ -54,7 +55,7 @@ impl StatementWatch {
             let mut before = Session::Works;
             loop {
                 sleep(PAUSE).await;
-                // The timeout of the driver ends before the first message of the server.
+                // The driver's timeout covers only the TCP connection, not the first message of the server.
                 let now = timeout(CONNECT, self.look()).await.unwrap_or(Session::Lost);
                 if now == Session::Waits {
                     tracing::warn!(
@@ -62,7 +63,8 @@ impl StatementWatch {
                          another node"
                     );
                 }
-                // One such answer may come from between two statements, or from a server under load.
+                // A single idle result may come from the time between two statements, and a single lost result from
+                // a server under load.
                 let is_silent = matches!(now, Session::Idle { .. } | Session::Lost);
                 if is_silent && now == before {
                     return;
@@ -72,17 +74,17 @@ impl StatementWatch {
         })
     }
 
-    /// Asks the server on a new connection.
+    /// Queries the state of the connection on a new connection.
     async fn look(&self) -> Session {
         let Ok(tls) = self.server.tls.connector() else {
             return Session::Works;
         };
         match self.ask(tls).await {
             Ok(answers) => Session::of(&answers),
-            // The server responds, for example that it has no free connection.
+            // The server responds with an error, for example that no connection is free.
             Err(error) if error.as_db_error().is_some() => Session::Works,
             Err(error) => {
-                tracing::debug!(%error, "the database server was not asked about a statement");
+                tracing::debug!(%error, "the state of a statement could not be queried");
                 Session::Lost
             }
         }

@@ -1,5 +1,5 @@
-//! A uniform view of all tables with secrets: an ID, a value, and whether the value is encrypted. Migration,
-//! rotation and disabling iterate over [`SecretTable::ALL`], so a new kind of secret needs only an entry
+//! A uniform view of all tables with secrets: an ID, a value, and whether the value is encrypted. Encrypting,
+//! rotating and decrypting secrets iterate over [`SecretTable::ALL`], so a new kind of secret needs only an entry
 //! here.
 
 use crate::sql::{FromRow, Row, query};
@@ -133,8 +133,8 @@ impl Conn {
         Ok(sum)
     }
 
-    /// Replaces a secret's stored form if it still equals the form that was read. Otherwise returns `false`, so that a
-    /// newer value is never overwritten.
+    /// Replaces a secret's stored form if it still equals the form that was read. Otherwise returns `false` and
+    /// keeps the newer value.
     pub async fn update_protected(
         &mut self,
         table: SecretTable,

@@ -4,11 +4,11 @@ use crate::sql::{columns, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::{AuthSessionId, DeviceId, PushSubscriptionId, Timestamp};
 
-/// A row of `push_subscriptions`. It belongs to a session or a device and is deleted with it.
+/// A row of `push_subscriptions`. A subscription belongs to a session or a device and is deleted with it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PushSubscriptionRow {
     pub id: PushSubscriptionId,
-    /// A URL of the push service. It contains a secret of the browser.
+    /// A URL of the push service. The URL contains a secret of the browser.
     pub endpoint: String,
     /// The browser's public key as base64url.
     pub p256dh: String,

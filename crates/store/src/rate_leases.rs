@@ -1,7 +1,8 @@
 //! Rate limits that all nodes of a database share. A node takes permits from the database in batches, so that few
-//! events wait for it. The size of a batch follows the rate, up to a fortieth of the limit. Unused permits expire soon
-//! and are then returned. This bounds how much a node can hold back, or use after the database has freed it. The times
-//! of permits are those of the database's clock, because the clocks of the nodes may differ.
+//! events wait for the database. The size of a batch follows the rate, up to a fortieth of the limit. Unused
+//! permits expire after a few seconds and are then returned. The expiry limits how many permits a node can hold
+//! back, or use after the database has freed them. The times of permits come from the database clock, because the
+//! clocks of the nodes may differ.
 
 mod permit;
 mod pool;
@@ -20,44 +21,44 @@ use std::time::Duration;
 use tokio::sync::{Notify, OwnedMutexGuard};
 use tokio_util::task::TaskTracker;
 
-/// The largest batch as a part of the limit.
+/// The divisor of the limit that gives the size of the largest batch.
 const PART: u32 = 40;
-/// The largest batch.
+/// The maximum size of a batch, for any limit.
 const MOST: u32 = 1_000;
-/// When the unused permits of a batch expire.
+/// How long unused permits of a batch are valid.
 const EXPIRY_MS: u64 = 10_000;
 /// If a batch is used up within this time, the next one is larger.
 const SOON_MS: u64 = 5_000;
-/// For how long a refusal is repeated without asking the database, unless the limit changes. Permits that another node
-/// returns in this time are ignored.
+/// How long a refusal is repeated without a query, unless the limit changes. Permits that another node returns
+/// during this time are ignored.
 const REFUSED_MS: u64 = 10_000;
 /// Maximum number of expired permits that are returned in one transaction.
 const RETURNED_AT_ONCE: usize = 500;
 
 /// The subject of a limit, such as a webhook or a client.
 pub trait RateKey: Clone + Eq + Hash + Send + Sync + fmt::Debug + 'static {
-    /// The name of the limit in the database, unique among all kinds of keys.
+    /// Returns the name of the limit in the database, unique among all kinds of keys.
     fn name(&self) -> String;
 }
 
-/// A limit was reached.
+/// The result if a limit was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateRefused {
     /// Milliseconds until a permit may be free, at least 1.
     pub wait_ms: u64,
-    /// Whether the limit has undecided permits, which may be returned at any moment.
+    /// Whether the limit has undecided permits, which may be returned at any time.
     pub undecided: bool,
 }
 
-/// The same moment on the monotonic clock and on the clock of the database.
+/// One moment on the monotonic clock and on the clock of the database.
 #[derive(Clone, Copy, Debug)]
 struct Moment {
     monotonic_ms: u64,
     time: Timestamp,
 }
 
-/// Milliseconds until `next_at`, `elapsed_ms` after `time`; at least 1. The shared clock is read only once for a batch:
-/// a second time could come from another clock.
+/// Returns the milliseconds until `next_at`, at least 1. The current time is `elapsed_ms` after `time`. The shared
+/// clock is read only once per batch, because a second reading could come from another clock.
 fn wait_ms((time, next_at): (Timestamp, Timestamp), elapsed_ms: u64) -> u64 {
     let wait = time.after(Duration::from_millis(elapsed_ms)).until(next_at);
     u64::try_from(wait.as_millis()).unwrap_or(1).max(1)
@@ -69,7 +70,7 @@ struct Pools<K> {
     swept_at_ms: u64,
 }
 
-/// The shared rate limits, on this node.
+/// The state of the shared rate limits on this node.
 #[derive(Debug)]
 pub struct RateLeases<K> {
     store: Store,
@@ -78,7 +79,7 @@ pub struct RateLeases<K> {
     /// The window of every limit in milliseconds, at least a minute.
     window_ms: u32,
     pools: Mutex<Pools<K>>,
-    /// Notified whenever an undecided permit is used or returned.
+    /// Notified when an undecided permit is used or returned.
     settled: Notify,
 }
 
@@ -104,7 +105,7 @@ impl<K: RateKey> RateLeases<K> {
         self.pools.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Is ready when an undecided permit has been used or returned since the call.
+    /// Returns a future that completes when an undecided permit is used or returned after this call.
     pub fn settled(&self) -> tokio::sync::futures::Notified<'_> {
         self.settled.notified()
     }
@@ -132,14 +133,14 @@ impl<K: RateKey> RateLeases<K> {
             if let Ok(taken) = self.take_here(&key, count, limit) {
                 return Ok(taken.map(|()| self.permit(key, count)));
             }
-            // A separate task: a caller who disconnects must not lose a batch that the database has granted.
+            // A separate task, so that a batch that the database has granted is not lost if the caller disconnects.
             let lease = Arc::clone(self).lease(key.clone(), (count, limit), turn);
             let stopped = || StoreError::NotCommitted("a rate limit was not read".to_owned());
             self.tasks.spawn(lease).await.map_err(|_| stopped())??;
         }
     }
 
-    /// Returns how long to wait if the limit is known to refuse, without asking the database.
+    /// Returns how long to wait if the last query has shown that the limit is reached. Does not query the database.
     pub fn refusal(&self, key: &K, limit: u32) -> Option<RateRefused> {
         let now_ms = self.clock.monotonic_ms();
         self.lock().by_key.get(key)?.refused(limit, now_ms)
@@ -154,7 +155,7 @@ impl<K: RateKey> RateLeases<K> {
         }
     }
 
-    /// Decides without the database if possible. Otherwise returns the lock for asking it.
+    /// Decides without the database if possible. Otherwise returns the lock that a query requires.
     fn take_here(
         &self,
         key: &K,

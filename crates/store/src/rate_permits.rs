@@ -4,13 +4,13 @@ use crate::sql::{columns, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::Timestamp;
 
-/// The length of a slot in milliseconds. Permits become free up to this much early.
+/// The length of a slot in milliseconds. A permit may become free early by up to this time.
 const SLOT_MS: i64 = 100;
-/// The shortest window, in slots: a minute. A row expires this long after its slot. The permits of longer windows have
-/// later slots, so that all rows expire in the same way.
+/// The shortest window, in slots: one minute. A row expires this long after its slot. The permits of longer windows
+/// have later slots, so that all rows expire by the same rule.
 const WINDOW: i64 = 600;
 
-/// Asks for permits.
+/// A request for permits.
 #[derive(Clone, Copy, Debug)]
 pub struct RateRequest {
     pub wanted: u32,
@@ -20,12 +20,12 @@ pub struct RateRequest {
     pub window_ms: u32,
 }
 
-/// The permits that a node got.
+/// The permits that the database granted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateLease {
-    /// At most as many as wanted. They count in the window even if they are never used.
+    /// At most the requested number. Granted permits count in the window even if they are never used.
     pub granted: u32,
-    /// When to ask again if nothing was granted: the oldest permits become free then.
+    /// When to retry if nothing was granted. The oldest permits become free at this time.
     pub next_at: Timestamp,
 }
 
@@ -40,14 +40,14 @@ const fn slot_of(time: Timestamp) -> i64 {
     time.as_millis().div_euclid(SLOT_MS)
 }
 
-/// The slot of permits that are taken now: they expire after their window.
+/// Returns the slot of permits that are taken at `now`. Its row expires at the end of the window.
 fn permit_slot(now: Timestamp, window_ms: u32) -> i64 {
     let longer = i64::from(window_ms) / SLOT_MS - WINDOW;
     slot_of(now).saturating_add(longer.max(0))
 }
 
 impl Conn {
-    /// Takes up to `wanted` permits of a limit. Call it in `Store::write_limits`, so that it excludes other nodes.
+    /// Takes up to `wanted` permits of a limit. Call it in `Store::write_limits`, which excludes other nodes.
     pub async fn lease_rate(
         &mut self,
         name: &str,
@@ -95,8 +95,8 @@ impl Conn {
         self.run_later(add, vec![name.into(), slot.into(), count.into()])
     }
 
-    /// Returns the permits that currently count. If the clock was set back, earlier permits would count until the clock
-    /// has caught up. Instead, they count for one window from now.
+    /// Returns the permits that currently count. If the clock was set back, earlier permits would count until the
+    /// clock reaches their slots. Therefore they count only for one window from now.
     async fn find_taken(&mut self, name: &str, slot: i64) -> Result<TakenPermits, StoreError> {
         let future =
             query("DELETE FROM rate_permits WHERE name = $1 AND slot > $2 RETURNING taken")

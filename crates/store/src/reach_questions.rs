@@ -1,11 +1,11 @@
-//! Table `reach_questions`: questions that a node asks at the public URL, for the other nodes to answer.
+//! Table `reach_questions`: challenges that a node sends to the public URL. Other nodes can answer them.
 
 use crate::sql::query;
 use crate::{Conn, StoreError};
 use gatehouse_domain::Timestamp;
 
 impl Conn {
-    /// Also deletes expired questions.
+    /// Inserts a challenge and deletes expired ones.
     pub async fn insert_reach_question(
         &mut self,
         question: &str,
@@ -22,7 +22,7 @@ impl Conn {
             .map(drop)
     }
 
-    /// Returns the answer to a question that has not expired.
+    /// Returns the answer to a challenge that has not expired.
     pub async fn find_reach_answer(
         &mut self,
         question: &str,

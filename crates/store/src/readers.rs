@@ -1,4 +1,4 @@
-//! Read connections. SQLite's run on dedicated threads because its calls block.
+//! Read connections. The connections of SQLite have dedicated threads, because calls of SQLite block.
 
 mod threads;
 
@@ -18,7 +18,7 @@ use tokio_util::task::TaskTracker;
 /// Number of read connections. Each SQLite connection has a thread and a page cache.
 const READERS: usize = 4;
 
-/// A read. Boxed, so that the code that runs reads is compiled once, not once per read.
+/// A read. The closure is boxed, so that the code that runs reads is compiled only once.
 type Job = Box<dyn for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Reply> + Send>;
 /// Sends the result of a read to its caller.
 type Reply = Box<dyn FnOnce() + Send>;
@@ -27,7 +27,7 @@ type Reply = Box<dyn FnOnce() + Send>;
 #[derive(Clone, Debug)]
 pub(crate) struct Readers {
     connections: Connections,
-    /// One permit less than there are connections; `None` for reads that may use all of them.
+    /// Permits for all connections except the reserved one. `None` for reads that may use all connections.
     ordinary: Option<Arc<Semaphore>>,
 }
 
@@ -45,7 +45,7 @@ impl Connections {
                 let mut conns = Vec::with_capacity(READERS);
                 for _ in 0..READERS {
                     let mut conn = source.connect().await.map_err(OpenError::sqlite)?;
-                    // The first read opens the log. Later, its path could lead to another file.
+                    // The first read opens the log. Later, the path of the log could lead to another file.
                     let version = conn.number(query("PRAGMA schema_version")).await;
                     version.map_err(OpenError::sqlite)?;
                     conns.push(conn);
@@ -60,7 +60,8 @@ impl Connections {
         }
     }
 
-    /// Waits for a permit; on PostgreSQL, at most as long as for a connection, because the server may not respond.
+    /// Waits for a permit. On PostgreSQL, the wait has the timeout of a connection, because the server may not
+    /// respond.
     async fn permit(&self, permits: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, StoreError> {
         let permit = Arc::clone(permits).acquire_owned();
         let permit = match self {
@@ -90,7 +91,7 @@ impl Readers {
         })
     }
 
-    /// The same connections for reads that need not wait for all the others.
+    /// Returns the same connections for reads that may use the reserved one.
     pub(crate) fn with_reserved(&self) -> Self {
         Self {
             ordinary: None,
@@ -120,7 +121,7 @@ impl Readers {
                 Box::new(move || drop(reply.send(read)))
             })
         });
-        // Held until the caller has received the result.
+        // The permit is held until the caller has received the result.
         let _permit = self.connections.start(job).await?;
         answer.await.unwrap_or_else(|_| Err(not_finished().into()))
     }

@@ -1,5 +1,5 @@
-//! Table `received_messages`: messages of paired people until their answers are sent, and for a while after that the
-//! IDs of these messages.
+//! Table `received_messages`: messages of paired people. A message is stored until its answer is sent. Its ID is
+//! kept for some time after that.
 
 use crate::sql::{columns, query};
 use crate::{Conn, StoreError};
@@ -17,7 +17,7 @@ pub struct ReceivedMessageRow {
     pub chat: String,
     /// The topic or thread within the conversation.
     pub thread: Option<String>,
-    /// Whether others read the conversation.
+    /// Whether the conversation has other participants.
     pub is_group: bool,
     /// Whether the person wrote the text. A forwarded text was written by someone else.
     pub is_own: bool,
@@ -54,8 +54,8 @@ impl Conn {
         self.list(query.bind(account_id)).await
     }
 
-    /// Returns the conversation of a person's newest stored message that nobody else reads. The message may already be
-    /// answered.
+    /// Returns the conversation of a person's newest stored message in a direct conversation. The message may
+    /// already be answered.
     pub async fn find_direct_chat_of(
         &mut self,
         account_id: &str,
@@ -83,7 +83,7 @@ impl Conn {
         self.number(query.bind(account_id).bind(person)).await
     }
 
-    /// Counts the messages of a person that were stored after `since`, also answered ones.
+    /// Counts the messages of a person that were stored after `since`, including answered ones.
     pub async fn count_messages_since(
         &mut self,
         account_id: &str,
@@ -98,7 +98,7 @@ impl Conn {
         self.number(query.bind(since.as_millis())).await
     }
 
-    /// Stores a message after those that are stored. Returns `false` if it was stored before.
+    /// Stores a message at the end of the queue. Returns `false` if the message is already stored.
     pub async fn insert_received_message(
         &mut self,
         row: &ReceivedMessageRow,
@@ -145,7 +145,7 @@ impl Conn {
         self.run(query).await.map(drop)
     }
 
-    /// Removes the texts of a message whose answer is sent or not wanted. Its ID stays.
+    /// Removes the texts of a message whose answer was sent or is not needed. Keeps the ID of the message.
     pub async fn end_received_message(
         &mut self,
         account_id: &str,

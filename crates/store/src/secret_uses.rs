@@ -13,7 +13,7 @@ pub struct SecretUseRow {
 
 columns! { SecretUseRow: name, used_at }
 
-/// The table of each kind of secret, and its column with the secret's name.
+/// The table of each kind of secret, and the column with the secret's name.
 const SECRETS: [(&str, &str, &str); 4] = [
     ("channel", "channel_accounts", "id"),
     ("env", "env_variables", "key"),
@@ -22,8 +22,8 @@ const SECRETS: [(&str, &str, &str); 4] = [
 ];
 const PROVIDER: &str = "provider";
 
-/// The statement that stores the last use of a secret. If the secret is a row, the row must still exist and be older
-/// than the use.
+/// Returns the statement that stores the last use of a secret. If the secret has a row in a table, the row must
+/// still exist and be older than the use.
 fn set(table: Option<(&str, &str)>) -> String {
     let condition = match table {
         Some((table, name)) => {
@@ -45,14 +45,15 @@ impl Conn {
         self.list(query(sql).bind(kind)).await
     }
 
-    /// Writes the last uses of secrets, given as kind, name and time. Keeps the later of the stored and the given time.
-    /// Writes nothing for a secret whose row was deleted; keys of providers are rows only if `has_provider_rows`.
+    /// Stores the last uses of secrets, given as kind, name and time. Keeps the later one of the stored and the
+    /// given time. Stores nothing for a secret whose row was deleted. Provider keys have rows only if
+    /// `has_provider_rows` is true.
     pub async fn update_secret_uses(
         &mut self,
         uses: &[(&'static str, String, Timestamp)],
         has_provider_rows: bool,
     ) -> Result<(), StoreError> {
-        // Two nodes lock the rows in the same order.
+        // Sorted, so that two nodes lock the rows in the same order.
         let mut sorted: Vec<_> = uses.iter().collect();
         sorted.sort();
         for (kind, table, column) in SECRETS {
@@ -70,7 +71,7 @@ impl Conn {
         Ok(())
     }
 
-    /// Deletes the last use of a secret that is deleted.
+    /// Deletes the last use of a secret.
     pub async fn delete_secret_use(&mut self, kind: &str, name: &str) -> Result<(), StoreError> {
         let query = query("DELETE FROM secret_uses WHERE kind = $1 AND name = $2");
         self.run(query.bind(kind).bind(name)).await.map(drop)

@@ -33,7 +33,7 @@ columns! {
 const COLUMNS: &str =
     "id, session_id, message_id, name, mime_type, size, width, height, created_at";
 
-/// The content of a file for models.
+/// The content of a file in the form for models.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AttachmentContent {
     /// The text of a document.
@@ -52,15 +52,15 @@ impl AttachmentContent {
 
 columns! { AttachmentContent: text("content"), image }
 
-/// The condition for the files that senders of webhooks can add. A file without a message was uploaded by a person.
+/// The condition for files that senders of webhooks can add. A person uploads a file before its message exists.
 const OF_DELIVERIES: &str = "AND EXISTS (
     SELECT 1 FROM chat_sessions s JOIN chat_messages m ON m.session_id = s.id
     WHERE s.id = a.session_id AND s.source = 'webhook' AND m.id = a.message_id AND m.private = 0)";
 
 impl Conn {
-    /// Stores a file; `false` if its session no longer exists. If the total size then exceeds `max_bytes`, old files of
-    /// all sessions are removed: first those that are not private in sessions of webhooks, because anyone who can send
-    /// deliveries can fill the space, then others. The new file and other files of its message are always kept.
+    /// Stores a file; `false` if its session no longer exists. If the total size then exceeds `max_bytes`, removes
+    /// old files of all sessions. Files that are not private in webhook sessions are removed first, because any
+    /// sender of deliveries can use up the space. The new file and other files of its message are always kept.
     pub async fn insert_session_attachment(
         &mut self,
         row: &SessionAttachmentRow,

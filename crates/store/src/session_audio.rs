@@ -14,7 +14,7 @@ pub struct SessionAudioRow {
     pub session_id: SessionId,
     /// The message that the recording belongs to; `None` until the message is stored.
     pub message_id: Option<MessageId>,
-    /// Whether the user spoke, rather than an agent.
+    /// Whether a user spoke. Otherwise, an agent spoke.
     pub is_inbound: bool,
     /// Name of the format, such as `mp3`.
     pub format: String,
@@ -110,8 +110,8 @@ impl Conn {
             .await
     }
 
-    /// Returns the newest recording of a session since the given time, if its transcript is exactly this text
-    /// and it belongs to no message yet.
+    /// Returns the newest recording of a session since the given time that has exactly this transcript and belongs
+    /// to no message yet.
     pub async fn find_session_audio_heard(
         &mut self,
         session: &SessionId,
@@ -129,7 +129,8 @@ impl Conn {
         Ok(found.map(AudioId::from_text))
     }
 
-    /// Sets the message of a recording, which is then kept; `false` if the recording no longer exists.
+    /// Sets the message of a recording. The recording then no longer expires. Returns `false` if the recording no
+    /// longer exists.
     pub async fn update_session_audio_message(
         &mut self,
         id: &str,

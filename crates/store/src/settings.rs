@@ -64,14 +64,14 @@ impl Conn {
         .map(drop)
     }
 
-    /// Deletes a setting, so that the value of the file or the default applies again.
+    /// Deletes a setting. The value of the settings file or the default then applies.
     pub async fn delete_setting(&mut self, key: &str) -> Result<bool, StoreError> {
         let query = query("DELETE FROM settings WHERE key = $1").bind(key);
         Ok(self.run(query).await? > 0)
     }
 
-    /// Saves a setting's current value before a caller who may not be the owner changes it. Keeps an already saved
-    /// value.
+    /// Saves the current value of a setting before it is changed by a caller who may not be the owner. Keeps a
+    /// value that is already saved.
     pub async fn keep_setting_before_setup(&mut self, key: &str) -> Result<(), StoreError> {
         let query = query(
             "INSERT INTO settings_before_setup (key, value)
@@ -81,7 +81,7 @@ impl Conn {
         self.run(query.bind(key)).await.map(drop)
     }
 
-    /// Discards the saved value of a setting, so that its current value stays.
+    /// Deletes the saved value of a setting, so that setup does not restore it.
     pub async fn forget_setting_before_setup(&mut self, key: &str) -> Result<(), StoreError> {
         let query = query("DELETE FROM settings_before_setup WHERE key = $1");
         self.run(query.bind(key)).await.map(drop)

@@ -11,7 +11,7 @@ pub struct SetupCodeRow {
     pub code: String,
     /// Wrong guesses of this code.
     pub wrong_tries: i64,
-    /// Number of codes replaced because of wrong guesses since the last restart or command, plus this one.
+    /// Number of codes created since the last restart or command because of wrong guesses, including this one.
     pub codes_made: i64,
     /// When wrong guesses last led to a new code.
     pub replaced_at: Option<Timestamp>,

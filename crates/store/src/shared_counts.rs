@@ -1,5 +1,5 @@
-//! Counts that all nodes of a PostgreSQL database share, in addition to the counts of this node. On SQLite, nothing is
-//! shared.
+//! Counts that all nodes of a PostgreSQL database share. They apply in addition to the counts of each node. On
+//! SQLite, nothing is shared.
 
 use crate::{RateKey, RateLeases, RatePermit, RateRefused, Store, StoreError};
 use gatehouse_domain::Clock;
@@ -10,30 +10,30 @@ use tokio::sync::Semaphore;
 use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
 
-/// How long a request waits for the database. After that, only the count of this node applies.
+/// How long a request waits for the database. After this time, only the count of this node applies.
 const TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Maximum number of requests that wait for the database at once. A flood from many addresses must not delay other
+/// Maximum number of requests that wait for the database at once. Requests from many addresses must not delay other
 /// writes of permits.
 const AT_ONCE: usize = 16;
 
 /// The subject of a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// Guesses of a password. In a flood from many addresses, they wait for their turn.
+    /// Password guesses. If requests arrive from many addresses, guesses wait for their turn.
     Guesses,
-    /// The load, and counts that a flood of other requests must not delay. In a flood from many addresses, each
-    /// node counts for itself.
+    /// The load, and counts that other requests must not delay. If requests arrive from many addresses, each node
+    /// counts alone.
     Load,
 }
 
-/// The counts under the limits of one kind.
+/// The shared counts under the limits of one kind.
 #[derive(Debug)]
 pub struct SharedCounts<K: RateKey> {
     leases: Option<Arc<RateLeases<K>>>,
     tasks: TaskTracker,
     asking: Arc<Semaphore>,
-    /// Whether the database could not be asked. A warning is logged when it becomes true.
+    /// Whether the last query failed. A warning is logged when this becomes true.
     is_down: AtomicBool,
 }
 
@@ -43,7 +43,7 @@ pub struct SharedCounts<K: RateKey> {
 pub struct Permits<K: RateKey>(Vec<RatePermit<K>>);
 
 impl<K: RateKey> Permits<K> {
-    /// Returns the permits: the request does not count.
+    /// Returns the permits, so that the request does not count.
     pub fn give_back(mut self) {
         for permit in &mut self.0 {
             permit.set_used(false);
@@ -73,15 +73,16 @@ impl<K: RateKey> SharedCounts<K> {
         }
     }
 
-    /// Returns how long to wait if a limit is known to be reached on all nodes together, without asking the database.
+    /// Returns how long to wait if the last query has shown that a limit is reached on all nodes together. Does not
+    /// query the database.
     pub fn refusal(&self, keys: &[(K, u32)]) -> Option<RateRefused> {
         let leases = self.leases.as_ref()?;
         keys.iter()
             .find_map(|(key, limit)| leases.refusal(key, *limit))
     }
 
-    /// Counts `count` events for each key, with its limit. If the database cannot be asked, none is counted: an outage
-    /// must not keep the owner out, and the count of this node still applies.
+    /// Counts `count` events for each key under its limit. If the database cannot be queried, nothing is counted:
+    /// an outage must not lock the owner out, and the count of this node still applies.
     pub async fn take(
         &self,
         purpose: Purpose,
@@ -91,7 +92,7 @@ impl<K: RateKey> SharedCounts<K> {
         let Some(leases) = &self.leases else {
             return Ok(Permits(Vec::new()));
         };
-        // Before any permit is taken: a client of a refused proxy must not cost a write.
+        // Checked before any permit is taken, so that a client behind a refused proxy does not cause a write.
         if let Some(wait) = self.refusal(&keys) {
             return Err(wait);
         }
@@ -107,7 +108,7 @@ impl<K: RateKey> SharedCounts<K> {
             return Ok(Permits(Vec::new()));
         };
         let leases = Arc::clone(leases);
-        // A request that no longer waits keeps its turn until the database has answered.
+        // A separate task, so that a canceled request keeps its turn until the database has answered.
         let work = self.tasks.spawn(async move {
             let taken = take_all(&leases, count, keys).await;
             drop(turn);
@@ -129,7 +130,7 @@ impl<K: RateKey> SharedCounts<K> {
     }
 }
 
-/// Takes permits. They count only if the request is still waiting and uses them.
+/// Takes permits. They count only if the request is still waiting for them.
 async fn take_all<K: RateKey>(
     leases: &Arc<RateLeases<K>>,
     count: u32,

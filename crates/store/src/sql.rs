@@ -169,8 +169,8 @@ readable_ids! {
     MessageId PasskeyId PushSubscriptionId SessionId TurnId WebhookId
 }
 
-/// Implements [`FromRow`] for a struct with one column per field. `field("column")` is for a column with
-/// another name.
+/// Implements [`FromRow`] for a struct with one column per field. `field("column")` sets a column name that differs
+/// from the field name.
 macro_rules! columns {
     ($row:ident: $($field:ident $(($column:literal))?),+ $(,)?) => {
         impl $crate::sql::FromRow for $row {

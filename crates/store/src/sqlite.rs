@@ -10,7 +10,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{CachedStatement, Connection, OpenFlags};
 use std::path::{Path, PathBuf};
 
-/// Number of cached prepared statements per connection: more than the crate has.
+/// Number of cached prepared statements per connection. The crate has fewer statements.
 const STATEMENTS: usize = 512;
 
 /// A database file.
@@ -18,7 +18,7 @@ const STATEMENTS: usize = 512;
 pub(crate) struct SqliteFile {
     path: PathBuf,
     flags: OpenFlags,
-    /// The page cache of the writer in KiB. `None` is the default of SQLite, 2,000 KiB.
+    /// The page cache of the writer in KiB. `None` uses SQLite's default, 2,000 KiB.
     pub(crate) writer_cache_kib: Option<u32>,
 }
 
@@ -36,7 +36,7 @@ impl SqliteFile {
         &self.path
     }
 
-    /// Fails if the file is missing or empty and its write-ahead log is not: SQLite would delete the log.
+    /// Fails if the file is missing or empty but its write-ahead log is not, because SQLite would delete the log.
     pub(crate) fn ensure_log_is_kept(&self) -> Result<(), OpenError> {
         let size = |path: &Path| path.metadata().map_or(0, |found| found.len());
         if size(&self.path) == 0 && size(&self.log_path()) > 0 {
@@ -45,7 +45,7 @@ impl SqliteFile {
         Ok(())
     }
 
-    /// The path of the write-ahead log. SQLite resolves links in the path of the database first.
+    /// Returns the path of the write-ahead log. SQLite resolves links in the path of the database first.
     pub(crate) fn log_path(&self) -> PathBuf {
         let path = self.path.canonicalize();
         let path = path.unwrap_or_else(|_| self.path.clone());
@@ -89,8 +89,8 @@ impl SqliteFile {
     pub(crate) fn open(&self, pragmas: &str) -> Result<Connection, StoreError> {
         let flags = self.flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let db = Connection::open_with_flags(&self.path, flags)?;
-        // Otherwise SQLite compiles a statement with `LIMIT $1` again at each execution, to plan for the bound
-        // value.
+        // Without this option, SQLite compiles a statement with `LIMIT $1` again at each execution, to plan for the
+        // bound value.
         db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         db.set_prepared_statement_cache_capacity(STATEMENTS);
         add_contains(&db)?;
@@ -158,7 +158,7 @@ pub(crate) fn plain(db: &Connection, sql: &str) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Reads rows until `take` needs no further ones.
+/// Reads rows until `take` returns true.
 pub(crate) fn list(
     db: &Connection,
     query: &Query<'_>,

@@ -1,6 +1,6 @@
-//! Conditions of partial indexes on deliveries, as in migration 89. SQLite uses such an index only if a query repeats
-//! its condition literally. The conditions are comparisons: for a list of more than two values, SQLite creates a
-//! temporary table per index and written row.
+//! Conditions of partial indexes on deliveries, as in migration 89. SQLite uses a partial index only if a query
+//! repeats its condition literally. The conditions are comparisons and not lists: for a list of more than two
+//! values, SQLite creates a temporary table per index and written row.
 
 /// The delivery has not ended. `$table` is an alias with a dot, or empty.
 macro_rules! is_open {
@@ -20,7 +20,7 @@ macro_rules! is_open {
     };
 }
 
-/// The delivery ended without being completed.
+/// The delivery ended with a status other than completed.
 macro_rules! is_not_done {
     () => {
         "(status = 'rejected' OR status = 'filtered' OR status = 'deduplicated' OR status = 'failed')"

@@ -1,5 +1,5 @@
-//! Migrations whose files changed after they had landed on the main branch, before `migrations/SHA256SUMS` prevented
-//! that. A database that was migrated by an earlier file is changed to the schema of the current one.
+//! Migrations whose files changed after they were merged, before `migrations/SHA256SUMS` prevented such changes. If
+//! an earlier file migrated a database, its schema is changed to the schema of the current file.
 
 use data_encoding::HEXLOWER;
 
@@ -8,7 +8,7 @@ struct Superseded {
     version: i64,
     /// SHA-384 of the file, as hexadecimal digits.
     checksum: &'static str,
-    /// Changes its schema to the schema of the current file.
+    /// The statements that change the schema of the earlier file to the schema of the current one.
     repair: &'static str,
 }
 
@@ -25,7 +25,8 @@ const SUPERSEDED: [Superseded; 6] = [
         checksum: "3cc8832cbdd797715fd9abbee6a670ea83923bc99bc6059d993e66a3cfc378cf9186c9154b6c6cd9998657ac13fcb746",
         repair: "DROP TABLE chat_turns",
     },
-    // The service of a key is encrypted with it now. A key without it is unreadable, and must be entered again.
+    // A key is now encrypted together with its service. A key that was encrypted without it is unreadable and must
+    // be re-entered.
     Superseded {
         version: 50,
         checksum: "9f53ad70e35b974560a5704dc1ac650f264c35efd30e3857c38d491af727baf500c5f343cfd1ec353956390aaac1e948",
@@ -37,7 +38,7 @@ const SUPERSEDED: [Superseded; 6] = [
         repair: "ALTER TABLE inbound_messages ADD COLUMN file_id TEXT;
                  ALTER TABLE inbound_messages ADD COLUMN file_name TEXT",
     },
-    // The next two files had no first line that states which versions may write.
+    // The next two files did not state in their first line which versions may write.
     Superseded {
         version: 76,
         checksum: "3d30bdb1c6ada86f09bf2252c0565f2fadc9179eaa07687c37241ab095310c48e8641d493c6ff1e67e891e5073b5e1ce",
@@ -50,8 +51,8 @@ const SUPERSEDED: [Superseded; 6] = [
     },
 ];
 
-/// Returns the statements that change the schema of an earlier file to the schema of the current one. `None` if there
-/// was no such file.
+/// Returns the statements that change the schema of an earlier file to the schema of the current file. Returns
+/// `None` if there is no earlier file with this checksum.
 pub(crate) fn find_repair(version: i64, checksum: &[u8]) -> Option<&'static str> {
     let checksum = HEXLOWER.encode(checksum);
     let mut known = SUPERSEDED.iter();

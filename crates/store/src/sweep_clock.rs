@@ -1,4 +1,4 @@
-//! The clock that sweeps use to decide which rows are old. Its mark is stored in the table `settings`.
+//! The clock that decides which rows a sweep deletes. Its last value, the mark, is stored in the table `settings`.
 
 use crate::{Conn, Store, StoreError};
 use gatehouse_domain::{Clock, SweepTime, Timestamp};
@@ -7,7 +7,7 @@ use tokio::sync::Mutex;
 
 /// The key of the mark, which is in Unix milliseconds.
 const KEY: &str = "sweep_clock";
-/// The mark is stored again after it has moved by ten minutes.
+/// The mark is stored when it has advanced by this time: ten minutes.
 const STORED_EVERY_MS: u64 = 600_000;
 
 #[derive(Debug)]
@@ -21,8 +21,8 @@ struct State {
 pub struct SweepClock(Mutex<Option<State>>);
 
 impl SweepClock {
-    /// Returns the current time for sweeps. Never later than the clock's time; earlier after the clock jumped
-    /// forward.
+    /// Returns the current time for sweeps. The result is never later than the time of the clock. It is earlier
+    /// after the clock jumped forward.
     pub async fn now(&self, store: &Store, clock: &dyn Clock) -> Result<Timestamp, StoreError> {
         let mut state = self.0.lock().await;
         if state.is_none() {

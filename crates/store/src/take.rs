@@ -1,13 +1,13 @@
-//! How the rows of statements are handed over.
+//! Callbacks that receive the rows of statements.
 
 use crate::StoreError;
 use crate::sql::Row;
 
-/// Takes the rows of a query. Returns true if it needs no further ones, which are then not read.
+/// Receives a row of a query. Returns true if no further rows are needed; they are then not read.
 pub(crate) type TakeRow<'a> = dyn FnMut(&Row<'_>) -> Result<bool, StoreError> + Send + 'a;
-/// Takes the first row of each run of a statement, in the order of the runs.
+/// Receives the first row of each run of a statement, in the order of the runs.
 pub(crate) type TakeFirst<'a> = dyn FnMut(Option<&Row<'_>>) -> Result<(), StoreError> + Send + 'a;
-/// Takes the rows of several queries, with the index of the query.
+/// Receives the rows of several queries, with the index of the query.
 pub(crate) type TakeRowOf<'a> = dyn FnMut(usize, &Row<'_>) -> Result<(), StoreError> + Send + 'a;
-/// The first rows of two statements, for each run.
+/// The first row of each run, for two statements.
 pub(crate) type FoundTwo<A, B> = (Vec<Option<A>>, Vec<Option<B>>);

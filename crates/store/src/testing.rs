@@ -110,7 +110,7 @@ pub async fn postgres() -> Option<TestDatabase> {
     Some(server.database(&name))
 }
 
-/// The number of rows for tests of query plans, if the caller wants another than the usual one.
+/// Returns the number of rows for tests of query plans, if the caller set one.
 #[cfg(test)]
 pub(crate) fn wanted_rows() -> Option<i64> {
     #[expect(
@@ -146,7 +146,7 @@ impl PostgresServer {
         url.map(Self)
     }
 
-    /// The database that the server was created with.
+    /// Returns the database that was created with the server.
     fn base(&self) -> Location {
         Self::parse(&self.0)
     }

@@ -63,7 +63,7 @@ impl Conn {
         self.find(query.bind(&key.directory).bind(&key.names)).await
     }
 
-    /// Returns the certificate that remains valid for the longest time, for whatever names.
+    /// Returns the certificate that remains valid for the longest time, for any names.
     pub async fn find_longest_tls_certificate(
         &mut self,
         now: Timestamp,
@@ -75,7 +75,8 @@ impl Conn {
         self.find(query.bind(now.as_millis())).await
     }
 
-    /// Lets `node` order if an order is due and no other node is ordering. Creates the row if there is none.
+    /// Lets `node` place an order if an order is due and no other node is ordering. Creates the row if there is
+    /// none.
     pub async fn claim_tls_order(
         &mut self,
         key: &TlsCertificateKey,
@@ -102,7 +103,7 @@ impl Conn {
         Ok(self.run(claim).await? > 0)
     }
 
-    /// Lets other nodes order what this node is ordering.
+    /// Ends the claims of this node, so that other nodes can place the orders.
     pub async fn release_tls_orders(&mut self, node: &str) -> Result<(), StoreError> {
         let query = query(
             "UPDATE tls_certificates SET ordered_by = NULL, ordered_until = 0 WHERE ordered_by = $1",
@@ -153,7 +154,7 @@ impl Conn {
         self.run(query).await.map(drop)
     }
 
-    /// Removes certificates that expired before `before`, and challenges.
+    /// Removes certificates and challenges that expired before `before`. Keeps the certificate with this key.
     pub async fn delete_expired_tls(
         &mut self,
         key: &TlsCertificateKey,
@@ -172,7 +173,7 @@ impl Conn {
             .map(drop)
     }
 
-    /// Returns the digest to present for a name, if the name is being verified.
+    /// Returns the digest to present for a name. Returns `None` if the name is not being verified.
     pub async fn find_tls_challenge(
         &mut self,
         name: &str,

@@ -8,7 +8,7 @@ use crate::{Conn, StoreError, fault, sqlite};
 use futures_util::future::ready;
 
 impl Conn {
-    /// Begins a transaction. PostgreSQL begins it with its first statement.
+    /// Begins a transaction. On PostgreSQL, it begins with the first statement.
     pub(crate) fn begin(&mut self, sql: &'static str) -> Result<(), StoreError> {
         fault::point();
         match &mut self.raw {
@@ -33,7 +33,7 @@ impl Conn {
             .ok_or_else(|| StoreError::unavailable("the transaction did not begin"))
     }
 
-    /// Whether the database has begun the transaction. PostgreSQL begins it with its first statement.
+    /// Returns whether the database has begun the transaction. On PostgreSQL, it begins with the first statement.
     pub(crate) const fn has_begun(&self) -> bool {
         match self.raw {
             Raw::Sqlite(_) => true,
@@ -41,7 +41,7 @@ impl Conn {
         }
     }
 
-    /// Whether PostgreSQL has run nothing in this transaction, and no statement of a job waits.
+    /// Returns whether PostgreSQL has run no statement in this transaction, and no statement of a job waits.
     pub(crate) fn is_untouched(&self) -> bool {
         self.pipeline.is_untouched()
     }
@@ -71,7 +71,7 @@ impl Conn {
         }
     }
 
-    /// Fails if SQLite has rolled the transaction back, which it does after some errors, such as a full disk.
+    /// Fails if SQLite has rolled back the transaction, which happens after some errors, such as a full disk.
     pub(crate) fn check_begun(&self) -> Result<(), StoreError> {
         match &self.raw {
             Raw::Sqlite(db) if db.is_autocommit() => Err(StoreError::unavailable(
@@ -88,7 +88,7 @@ impl Conn {
         self.begin(sql)
     }
 
-    /// Begins a job of a group, which can be rolled back alone.
+    /// Begins a job of a group. The job can be rolled back alone.
     pub(crate) fn begin_job(&mut self) -> Result<(), StoreError> {
         self.frame(SAVEPOINT)
     }

@@ -4,7 +4,7 @@ use crate::sql::{columns, query};
 use crate::{Conn, StoreError};
 use serde_json::json;
 
-/// Use to add to the row of its day, agent, model, webhook and API key.
+/// Usage to add to the row of its day, agent, model, webhook and API key.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UsageRow {
     /// Days since 1970-01-01, in UTC.
@@ -27,7 +27,8 @@ pub struct UsageRow {
     /// In billionths of the unit of the prices; `None` without prices.
     pub cost_nanos: Option<i64>,
     pub turns: i64,
-    /// Whether the model is known to be configured. Its row then has its name, however many models the day has.
+    /// Whether the model is known to be configured. Its row then keeps the model's name even if the day has too
+    /// many models.
     pub is_configured: bool,
 }
 
@@ -53,10 +54,10 @@ impl UsageColumn {
     }
 }
 
-/// The sum of use with one value of a column.
+/// The sum of the usage with one value of a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UsageSum {
-    /// The value; a day as a number.
+    /// The value of the column. A day is a number.
     pub name: String,
     pub input_tokens: i64,
     pub output_tokens: i64,
@@ -72,7 +73,7 @@ columns! {
     name, input_tokens, output_tokens, cached_tokens, reasoning_tokens, estimated_tokens, cost_nanos, turns
 }
 
-/// The sums that a budget is compared with.
+/// The sums to compare with a budget.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spent {
     /// Input and output tokens.
@@ -82,12 +83,14 @@ pub struct Spent {
 
 columns! { Spent: tokens, cost_nanos }
 
-/// How many models have rows of their own on a day. Callers can name any number of models, and rows are kept.
+/// The maximum number of models with a row of their own per day. Callers can name any number of models, and rows
+/// are kept.
 const MAX_MODELS_A_DAY: i64 = 1_000;
 
-/// `$13` replaces a model that is new on its day when there are `$14` others. Configured models keep their names,
-/// because a budget sums the rows of its model, also those from before it was set. These are models with a budget, and
-/// models of agents: `$15` and `$16` are parts of an agent's JSON that contain `provider/model` and the model alone.
+/// Adds usage. The statement stores the name `$13` instead of a new model if the day already has `$14` other
+/// models. Configured models keep their names, because a budget sums all rows of its model, including older ones.
+/// Configured models are models with a budget and models of agents. `$15` and `$16` are parts of an agent's JSON
+/// that contain `provider/model` and the model alone.
 const ADD: &str = "INSERT INTO usage_days (day, agent, model, webhook, api_key, input_tokens,
          output_tokens, cached_tokens, reasoning_tokens, estimated_tokens, cost_nanos, turns)
      VALUES ($1, $2,
@@ -110,8 +113,9 @@ const ADD: &str = "INSERT INTO usage_days (day, agent, model, webhook, api_key, 
          turns = usage_days.turns + excluded.turns";
 
 impl Conn {
-    /// Adds use to its row. A model beyond the first 1,000 of a day counts as `<provider>/other`, unless it is
-    /// configured: a budget or an agent names it, or [`UsageRow::is_configured`] is set.
+    /// Adds usage to its row. A model beyond the first 1,000 of a day counts as `<provider>/other`, unless it is
+    /// configured. A model is configured if a budget or an agent names it, or if [`UsageRow::is_configured`] is
+    /// set.
     pub async fn add_usage(&mut self, row: &UsageRow) -> Result<(), StoreError> {
         let (provider, name) = row.model.split_once('/').unwrap_or(("", &row.model));
         let other = if row.is_configured {
@@ -169,7 +173,7 @@ impl Conn {
         self.list(query(sql).bind(from).bind(until)).await
     }
 
-    /// Deletes the usage of the oldest day, if it is before a day. Returns the number of rows.
+    /// Deletes the usage of the oldest day, if that day is before `before`. Returns the number of rows.
     pub async fn delete_oldest_usage(&mut self, before: i64) -> Result<u64, StoreError> {
         let delete = query(
             "DELETE FROM usage_days WHERE day = (SELECT MIN(day) FROM usage_days) AND day < $1",

@@ -66,7 +66,7 @@ impl Conn {
         Ok(self.run(query).await? > 0)
     }
 
-    /// Replaces the record if it still equals the opened one; otherwise returns `false`.
+    /// Replaces the record if it still equals the record that was read; otherwise returns `false`.
     pub async fn update_vault(
         &mut self,
         opened: &VaultRow,

@@ -1,4 +1,5 @@
-//! Table `vault_shares`: the vault's data key, as the nodes on one database share it.
+//! Table `vault_shares`: requests for the vault's data key, and the answers through which nodes on one database
+//! share it.
 
 use crate::sql::{columns, query};
 use crate::{Conn, StoreError};
@@ -13,7 +14,7 @@ pub struct VaultShareRow {
     pub id: String,
     /// The data key that is requested or shared.
     pub dek_id: String,
-    /// The vault's generation at that time.
+    /// The vault's generation when the row was written.
     pub generation: i64,
     /// The requesting node's public key, encrypted. `None` for the key of a rotation.
     pub request: Option<String>,
@@ -47,7 +48,7 @@ impl Conn {
         .map(drop)
     }
 
-    /// Answers a request that no node has answered yet.
+    /// Stores the answer to a request that no node has answered yet.
     pub async fn update_vault_share_answer(
         &mut self,
         id: &str,

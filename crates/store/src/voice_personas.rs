@@ -80,8 +80,8 @@ impl Conn {
         Ok(self.run(query).await? > 0)
     }
 
-    /// Makes this persona the active one, or none. Returns `false` if the persona does not exist; none is
-    /// active then, so the caller must abandon its transaction.
+    /// Makes this persona the active one, or makes none active. Returns `false` if the persona does not exist. No
+    /// persona is then active, so the caller must roll back its transaction.
     pub async fn update_active_voice_persona(
         &mut self,
         id: Option<&str>,

@@ -1,5 +1,5 @@
-//! Table `waiting_approvals`: tool calls that wait for approval on any node. A row is deleted with its turn, and listed
-//! only while the turn's process is alive.
+//! Table `waiting_approvals`: tool calls that wait for approval on any node. A row is deleted with its turn. It is
+//! listed only while the turn's process is alive.
 
 use crate::delivery_configs::key_of;
 use crate::sql::{columns, query};
@@ -12,14 +12,14 @@ use gatehouse_domain::id::{ApprovalId, TurnId};
 pub struct WaitingApprovalRow {
     pub id: ApprovalId,
     pub turn_id: TurnId,
-    /// The result of [`Self::token_key_of`] for the token in links to the call. The table must not contain tokens,
-    /// because a token can be enough to answer.
+    /// The result of [`Self::token_key_of`] for the token in links to the call. The token itself is not stored,
+    /// because it can be enough to answer the call.
     pub token_key: String,
     /// The call as JSON text.
     pub approval: String,
-    /// The call expires after this time, and then does not run.
+    /// When the call expires. An expired call does not run.
     pub expires_at: Timestamp,
-    /// The answer.
+    /// Whether the call was allowed; `None` without an answer.
     pub allowed: Option<bool>,
 }
 
@@ -32,7 +32,7 @@ impl WaitingApprovalRow {
     }
 }
 
-/// The rows that a person can still answer.
+/// The condition of calls that a person can still answer.
 const OPEN: &str = "allowed IS NULL AND expires_at >= $1 AND EXISTS (
     SELECT 1 FROM chat_turns WHERE chat_turns.id = waiting_approvals.turn_id AND alive_until >= $1)";
 
@@ -63,7 +63,7 @@ impl Conn {
         self.list(query.bind(now.as_millis())).await
     }
 
-    /// Returns the calls whose rows exist, oldest first.
+    /// Returns all stored calls, oldest first.
     pub async fn list_stored_approvals(&mut self) -> Result<Vec<WaitingApprovalRow>, StoreError> {
         self.list(query("SELECT * FROM waiting_approvals ORDER BY id"))
             .await
@@ -81,7 +81,7 @@ impl Conn {
         self.find(query.bind(now.as_millis()).bind(token_key)).await
     }
 
-    /// Returns the calls that are answered and whose turns have not read the answer yet.
+    /// Returns the answered calls whose turns have not read the answer yet.
     pub async fn list_answered_approvals(&mut self) -> Result<Vec<WaitingApprovalRow>, StoreError> {
         self.list(query(
             "SELECT * FROM waiting_approvals WHERE allowed IS NOT NULL ORDER BY id",

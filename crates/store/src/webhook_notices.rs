@@ -1,4 +1,5 @@
-//! Table `webhook_notices`: the notices about a webhook that were sent to the owner, and the events since then.
+//! Table `webhook_notices`: notices about a webhook that were sent to the owner, and the number of events since
+//! then.
 
 use crate::sql::{columns, query};
 use crate::{Conn, StoreError};
@@ -10,9 +11,9 @@ pub struct WebhookNoticeRow {
     pub webhook_id: WebhookId,
     /// `failed` or `refused`.
     pub kind: String,
-    /// Failures since the last message, or refusals in a row.
+    /// Number of failures since the last message, or of consecutive refusals.
     pub count: i64,
-    /// The delivery that failed or was refused last.
+    /// The last delivery that failed or was refused.
     pub delivery_id: DeliveryId,
     pub told_at: Option<Timestamp>,
 }
@@ -29,7 +30,7 @@ impl Conn {
         self.find(query.bind(webhook.as_str()).bind(kind)).await
     }
 
-    /// Lists the rows of a kind whose message was sent at or before `told_at`.
+    /// Lists the rows of a kind whose last message was sent at or before `told_at`.
     pub async fn list_webhook_notices(
         &mut self,
         kind: &str,
@@ -82,7 +83,7 @@ impl Conn {
         self.run(query).await
     }
 
-    /// Returns whether a webhook accepted a request after this delivery. Replays do not count.
+    /// Returns whether a webhook accepted a request after this delivery. Does not count replays.
     pub async fn has_accepted_since(
         &mut self,
         webhook: &WebhookId,

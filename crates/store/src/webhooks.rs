@@ -77,7 +77,7 @@ impl Conn {
         self.list(query(list).bind(mode).bind(limit)).await
     }
 
-    /// The condition that a webhook is enabled, is not a schedule, and has the verification mode `$1`.
+    /// Returns the condition that a webhook is enabled, is not a schedule, and has the verification mode `$1`.
     fn is_enabled_with_mode(&self) -> String {
         let engine = self.engine();
         let mode = engine.json_text("config", (&["auth"], "mode"));
@@ -138,7 +138,7 @@ impl Conn {
         Ok(self.run(query).await? > 0)
     }
 
-    /// Adds `more` accepted deliveries to the count, the last of them received at `last`.
+    /// Adds `more` to the number of accepted deliveries. `last` is the time of the last of them.
     pub fn update_webhook_counts(
         &mut self,
         id: &WebhookId,

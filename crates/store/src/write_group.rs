@@ -1,7 +1,7 @@
-//! Group commit. Waiting jobs run one after another in one transaction and are acknowledged after the commit. A job
-//! that fails is undone alone: by its savepoint, or with its transaction if it runs before all others. Up to
-//! [`GROUP_LIMIT`] writes share one fsync. If they take longer than [`GROUP_TIME`], the remaining ones run in
-//! further transactions.
+//! Group commit. Waiting jobs run one after another in one transaction and are acknowledged after the commit. A
+//! failed job is undone alone, by rolling back to its savepoint. If it runs before all others, its transaction is
+//! rolled back. Up to [`GROUP_LIMIT`] writes share one fsync. If they take longer than [`GROUP_TIME`], the
+//! remaining ones run in further transactions.
 
 mod ends;
 mod jobs;
@@ -22,10 +22,10 @@ use tokio::sync::{broadcast, mpsc};
 
 /// Maximum number of writes per commit.
 const GROUP_LIMIT: usize = 512;
-/// When a transaction has lasted this long after its first write, no further write of its group begins. On PostgreSQL,
-/// other nodes wait at most 10 seconds for the lock that a group holds.
+/// The time after the first write of a transaction in which further writes may begin. On PostgreSQL, other nodes
+/// wait at most 10 seconds for the lock that a group holds.
 const GROUP_TIME: Duration = Duration::from_secs(3);
-/// How long to look up the outcome of an unanswered commit before reporting it as unknown.
+/// How long the outcome of an unacknowledged commit is looked up before it is reported as unknown.
 const LOOK_UP: Duration = Duration::from_secs(15);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(200);
 
@@ -48,7 +48,7 @@ impl Outcome {
     }
 }
 
-/// What a writer shares with the store.
+/// State that a writer shares with the store.
 pub(crate) struct Shared {
     pub(crate) changed: broadcast::Sender<Arc<str>>,
     pub(crate) busy: Busy,
@@ -65,7 +65,8 @@ pub(crate) struct GroupWriter {
     shared: Shared,
     /// [`GROUP_TIME`], except in tests.
     group_time: Duration,
-    /// Absent before the first write, and after an error that leaves the connection in an unknown state.
+    /// The connection. `None` before the first write, and after an error that leaves the connection in an unknown
+    /// state.
     conn: Option<Conn>,
 }
 
@@ -125,13 +126,13 @@ impl GroupWriter {
     async fn take_conn(&mut self) -> Result<Conn, StoreError> {
         match self.conn.take() {
             Some(conn) if !conn.is_suspected() => Ok(conn),
-            // A new connection would use the other file, also after the right one is back.
+            // A new connection would open the wrong file, and would keep it even after the right file is restored.
             _ if self.is_file_replaced() => Err(StoreError::FileReplaced),
             _ => self.source.connect().await,
         }
     }
 
-    /// Runs jobs in one transaction. Returns those that did not begin in time.
+    /// Runs jobs in one transaction. Returns the jobs that did not begin in time.
     async fn run_group(&mut self, group: Vec<Job>) -> Vec<Job> {
         let count = group.len();
         let is_alone = count == 1;
@@ -150,7 +151,7 @@ impl GroupWriter {
         let outcome = match run_jobs(&mut conn, begin, work, &mut acknowledgements).await {
             Ok(End::Commit(remaining)) => {
                 left = remaining;
-                // The next start would not find what is written to another file.
+                // Data that is written to a replaced file would be missing after a restart.
                 Some(if self.is_file_replaced() {
                     roll_back(&mut conn).await;
                     Outcome::Undone(StoreError::FileReplaced)
@@ -194,7 +195,7 @@ impl GroupWriter {
         file.is_some_and(|file| file.is_replaced())
     }
 
-    /// Announces the changes of a group, or logs why there are none.
+    /// Notifies subscribers of the changes of a group, or logs why the group failed.
     fn announce(&self, outcome: &Outcome, changed: Vec<String>) {
         match outcome {
             Outcome::Committed => {
@@ -203,7 +204,7 @@ impl GroupWriter {
                     drop(self.shared.changed.send(Arc::from(subject)));
                 }
             }
-            // Logged once, for all writes.
+            // Logged once for all writes.
             Outcome::Undone(error @ StoreError::FileReplaced) => self.shared.health.note(error),
             Outcome::Undone(error) => {
                 self.shared.health.note(error);
@@ -241,8 +242,8 @@ impl GroupWriter {
     }
 }
 
-/// Empties the write-ahead log with `statement`. Fails if a reader still needs it. Waits for readers only briefly,
-/// because all writes wait meanwhile.
+/// Empties the write-ahead log with `statement`. Fails if a reader still needs the log. Waits for readers only
+/// briefly, because all writes wait in the meantime.
 async fn empty_log(conn: &mut Conn, statement: &'static str) -> Result<(), StoreError> {
     conn.plain("PRAGMA busy_timeout = 50").await?;
     let is_busy = conn.number(query(statement)).await;

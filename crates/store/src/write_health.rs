@@ -1,4 +1,4 @@
-//! Whether the database accepts writes. A failed write is remembered until a test write succeeds.
+//! Tracks whether the database accepts writes. A failed write counts until a trial write succeeds.
 
 use crate::{Conn, Store, StoreError};
 use gatehouse_domain::Timestamp;
@@ -6,12 +6,13 @@ use serde_json::Value;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The key of the row for test writes, in the table `settings`.
+/// The key of the row for trial writes, in the table `settings`.
 const KEY: &str = "write_probe";
-/// The size of a usual delivery, because a full disk may still accept a few bytes.
+/// The size of a typical delivery. A smaller trial could succeed on a full disk, which may still accept a few
+/// bytes.
 const TRIAL_BYTES: usize = 256 * 1024;
 
-/// Number of writes that the database has refused, in total and before the last successful trial.
+/// Number of refused writes: in total, and at the last successful trial.
 #[derive(Debug, Default)]
 struct Failures {
     all: AtomicU64,
@@ -23,7 +24,7 @@ struct Failures {
 pub(crate) struct WriteHealth(Arc<Failures>);
 
 impl WriteHealth {
-    /// Remembers the failure if its cause is the database.
+    /// Counts the failure if its cause is the database.
     pub(crate) fn note(&self, error: &StoreError) {
         if matches!(
             error,
@@ -33,7 +34,7 @@ impl WriteHealth {
         }
     }
 
-    /// Remembers a failure of the database.
+    /// Counts a failure of the database.
     pub(crate) fn note_failure(&self) {
         self.0.all.fetch_add(1, Ordering::AcqRel);
     }
@@ -49,7 +50,7 @@ impl Store {
         self.writers.health().has_failed()
     }
 
-    /// Writes a row and deletes it.
+    /// Writes and deletes a row as a trial.
     pub async fn try_writing(&self) -> Result<(), StoreError> {
         let failures = &self.writers.health().0;
         let before = failures.all.load(Ordering::Acquire);

@@ -7,10 +7,10 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-/// Reports the outcome of a write to its caller when the outcome of the group's commit is known.
+/// Reports the outcome of the group's commit to the caller of a write.
 pub(crate) type Acknowledge = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
 
-/// The result of a job: keep its changes or undo them.
+/// The result of a job: whether its changes are kept or undone.
 pub(crate) enum Ran {
     Keep(Acknowledge),
     Undo(Acknowledge),
@@ -35,7 +35,7 @@ impl Busy {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = since;
     }
 
-    /// Runs the writer's work.
+    /// Sets the start time while `work` runs.
     pub(crate) async fn during<T>(&self, work: impl Future<Output = T>) -> T {
         self.set(Some(Instant::now()));
         let done = work.await;
@@ -43,7 +43,7 @@ impl Busy {
         done
     }
 
-    /// Begins the next part of the writer's work.
+    /// Sets the start time to the current time, for the next part of the work.
     pub(crate) fn restart(&self) {
         self.set(Some(Instant::now()));
     }

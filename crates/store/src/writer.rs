@@ -82,14 +82,14 @@ impl Writers {
         &self.health
     }
 
-    /// How long the slowest writer has worked on its current group.
+    /// Returns how long the slowest writer has worked on its current group.
     pub(crate) fn busy_for(&self) -> Duration {
         let writers = [&self.arrivals, &self.queue, &self.limits, &self.rules];
         let durations = writers.map(|writer| writer.busy.duration());
         durations.into_iter().max().unwrap_or_default()
     }
 
-    /// Number of writes that wait for the writer with the longest queue.
+    /// Returns the number of writes that wait for the writer with the longest queue.
     pub(crate) fn waiting(&self) -> usize {
         let writers = [&self.arrivals, &self.queue, &self.limits, &self.rules];
         let lengths = writers.map(|writer| {
@@ -174,7 +174,7 @@ impl Writer {
         let (guard, outdated) = (Guard::current(), self.outdated.clone());
         let job: Job = Box::new(move |conn| {
             Box::pin(async move {
-                // The reply may have no receiver anymore; the write is kept nevertheless.
+                // The caller may no longer wait for the reply. The write is kept in this case.
                 match run(conn, &outdated, guard.as_ref(), job).await {
                     Ok(value) => Ran::Keep(Box::new(move |commit| {
                         let _ = reply.send(commit.map(|()| value).map_err(E::from));
@@ -202,7 +202,7 @@ impl Writer {
     }
 
     async fn stop(&self) {
-        // If two handles share a writer, the second finds it stopped.
+        // If two handles share a writer, the second one finds it already stopped.
         drop(self.orders.send(Order::Stop).await);
         self.running.wait().await;
     }

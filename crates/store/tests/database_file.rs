@@ -68,7 +68,7 @@ async fn a_first_write_while_the_file_is_away_opens_no_other_file() {
     let moved = database.directory().join("moved.db");
     let store = database.open().await;
     tokio::fs::rename(&path, &moved).await.unwrap();
-    // The writer connects with its first write.
+    // The writer connects at its first write.
     write(&store, "lost").await.unwrap_err();
     assert!(!path.exists());
     assert!(store.has_failed_to_write());
@@ -124,7 +124,7 @@ async fn nothing_is_written_to_a_log_that_the_next_start_would_not_find() {
     assert!(store.file_is_replaced().await);
     tokio::fs::rename(&moved, &log).await.unwrap();
     write(&store, "after").await.unwrap();
-    // A checkpoint and a connection that is opened and closed keep the log.
+    // Neither a checkpoint nor a connection that opens and closes deletes the log.
     assert!(has(&store, "after").await);
     store.checkpoint().await.unwrap();
     assert_eq!(
@@ -158,7 +158,7 @@ async fn a_log_without_its_database_is_not_deleted() {
         );
         assert_eq!(tokio::fs::read(&log).await.unwrap(), b"changes");
         assert_eq!(path.exists(), is_empty);
-        // An empty log has no changes.
+        // An empty log contains no changes.
         tokio::fs::write(&log, "").await.unwrap();
         database.open().await.close().await;
     }

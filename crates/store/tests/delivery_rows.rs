@@ -142,7 +142,7 @@ async fn a_payload_goes_with_its_delivery_and_is_not_stored_for_a_duplicate() {
         let ids = vec![first.id.clone()];
         assert_eq!(remove(&database, &store, ids).await, 1);
         assert_eq!(payload(&store, &first.id).await, None);
-        // A leftover payload would conflict with this one.
+        // If the payload of the deleted delivery remained, it would conflict with this one.
         assert_eq!(insert(&store, vec![first.clone()]).await, [true]);
         assert_eq!(payload(&store, &first.id).await, first.payload);
         store.close().await;
@@ -203,7 +203,7 @@ async fn a_configuration_is_stored_once_and_kept_while_it_is_needed() {
         for (new, text) in new.iter().zip(["changed", "{\"a\":2}", "changed"]) {
             assert_eq!(config(&store, &new.id).await.as_deref(), Some(text));
         }
-        // Open deliveries keep their configuration, whatever its age.
+        // Open deliveries keep their configuration, regardless of its age.
         assert_eq!(forget_configs(&store, 100 * HOUR).await, 0);
         let ids = new.iter().map(|new| new.id.clone()).collect();
         assert_eq!(remove(&database, &store, ids).await, 3);
@@ -246,7 +246,7 @@ async fn a_configuration_is_stored_again_after_its_write_was_undone_or_it_was_de
         insert(&store, vec![first.clone()]).await;
         assert_eq!(config(&store, &first.id).await.as_deref(), Some("{}"));
 
-        // In one group with a write that is kept.
+        // The failed write is in one group with a write that is kept.
         let other = DeliveryConfig::from("{\"a\":1}");
         let [second, third, fourth] = [2, 3, 4].map(|n| delivery(n, "{}", &other));
         let (failed, _) = tokio::join!(

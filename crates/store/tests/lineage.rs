@@ -63,7 +63,7 @@ fn passkey(id: &str, made_by: Option<&str>) -> PasskeyRow {
     }
 }
 
-/// A session that expires at `expires_at` and that this passkey opened.
+/// Returns a session that expires at `expires_at` and was opened with this passkey.
 fn session(
     id: &str,
     expires_at: i64,
@@ -95,7 +95,7 @@ where
     store.write(job).await.unwrap()
 }
 
-/// The creators of all credentials, by ID.
+/// Returns the creators of all credentials, by ID.
 async fn makers(store: &Store) -> Vec<(String, Option<String>)> {
     let rows = store.read(|conn| {
         Box::pin(async move {
@@ -124,8 +124,8 @@ fn expected(list: &[(&str, Option<&str>)]) -> Vec<(String, Option<String>)> {
     list.iter().map(pair).collect()
 }
 
-/// Two sessions of a key's passkey, the second of which expires first, and one that has no creator. Each session
-/// created a key and a device.
+/// Stores three sessions. Two were opened with the passkey of a key, and the second of them expires first. The
+/// third has no creator. Each session has created a key and a device.
 async fn fill(store: &Store) {
     write(store, |conn| {
         Box::pin(async move {
@@ -234,7 +234,7 @@ async fn all_creators_of_a_session_are_found() {
         assert_eq!(makers, chain, "{:?}", database.engine());
         assert_eq!(none, []);
         let key = CreatedCredentialRow::ApiKey(ApiKeyId::from_text("key of as_1"));
-        // A passkey, and two sessions with a key and a device each.
+        // The passkey, and two sessions that each have a key and a device.
         assert_eq!((below.len(), below.contains(&key)), (7, true));
         store.close().await;
     }
@@ -249,7 +249,7 @@ async fn a_session_gets_the_creator_that_its_passkey_has() {
             Box::pin(async move {
                 conn.update_made_by("api_key key", Some("session s"), None)
                     .await?;
-                // The login read the passkey before.
+                // The login read the passkey before the change.
                 let row = session("as_4", 100, Some("pk"), Some("api_key key"));
                 conn.insert_auth_session(&row).await?;
                 let row = session("as_5", 100, Some("other"), Some("api_key x"));

@@ -1,4 +1,5 @@
-//! Authorizations of MCP servers: no node saves over what it has not read, and one node refreshes.
+//! Authorizations of MCP servers: a node never overwrites a version that it has not read, and only one node
+//! refreshes tokens.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
@@ -75,7 +76,7 @@ async fn one_claim_is_valid_until_it_expires_or_the_tokens_are_saved() {
         assert!(claim(&store, 1, 0, 10).await);
         assert!(!claim(&store, 1, 9, 20).await);
         assert!(claim(&store, 1, 10, 20).await);
-        // An authorization that begins meanwhile does not end it.
+        // An authorization that begins during the claim does not end the claim.
         assert!(save(&store, 1, "b", false).await);
         assert!(!claim(&store, 2, 19, 30).await);
         assert!(save(&store, 2, "c", true).await);

@@ -10,7 +10,7 @@ use gatehouse_store::{
 use std::time::Duration;
 use tokio::task::JoinSet;
 
-/// More rows than a page has.
+/// The number of rows. More than fit into one page.
 const ROWS: i64 = 600;
 
 async fn add(database: &TestDatabase, numbers: std::ops::Range<i64>) -> Result<(), StoreError> {
@@ -50,7 +50,7 @@ async fn interrupt_move(from: &TestDatabase, to: &TestDatabase) {
     assert!(matches!(ended, Some(Err(error)) if error.is_panic()));
 }
 
-/// A database with rows and an empty one, for each pair of engines.
+/// Creates a database with rows and an empty one, for each pair of engines.
 async fn pairs() -> Result<Vec<(TestDatabase, TestDatabase)>, StoreError> {
     let mut pairs = Vec::new();
     for turned in [false, true] {
@@ -110,7 +110,7 @@ async fn an_interrupted_move_opens_no_server_and_is_continued() {
 async fn a_source_that_changes_meanwhile_is_noticed() {
     for (from, to) in pairs().await.unwrap() {
         interrupt_move(&from, &to).await;
-        // The row was copied already, so a count would not notice.
+        // The row was already copied, so comparing only the number of rows would not detect the change.
         run_sql(
             &from.location,
             "UPDATE auth_sessions SET user_agent = 'another' WHERE id = 'as_0'",
@@ -135,7 +135,7 @@ async fn an_unfinished_move_gets_no_rows_of_another_source() {
         assert!(before > 0 && before < ROWS, "{before}");
         let other = empty_sqlite();
         add(&other, 1_000..1_000 + ROWS).await.unwrap();
-        // Fewer rows than the target has.
+        // The source has fewer rows than the target.
         let short = empty_sqlite();
         add(&short, 0..1).await.unwrap();
         for wrong in [&other, &short] {

@@ -1,10 +1,11 @@
-//! Lists that a page cursor compares by name, on every available engine: sorted by bytes, whatever the collation.
+//! Lists whose pages begin after a name, on every available engine. The names are sorted by bytes for any
+//! collation.
 
 use gatehouse_domain::Timestamp;
 use gatehouse_store::testing::{databases, run_sql};
 use gatehouse_store::{EnvVariableRow, SshKeyRow, StoreError};
 
-/// The server of the tests sorts by bytes in any case. Other servers ignore case and underscores at first.
+/// The server of the tests always sorts by bytes. Other servers at first ignore case and underscores.
 const OTHER_COLLATION: &str = r#"DO $$ BEGIN
     IF EXISTS (SELECT 1 FROM pg_collation WHERE collname = 'en-x-icu') THEN
         ALTER TABLE env_variables ALTER COLUMN key TYPE TEXT COLLATE "en-x-icu";

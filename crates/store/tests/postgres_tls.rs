@@ -26,7 +26,8 @@ const SSL_REQUEST: [u8; 8] = [0, 0, 0, 8, 4, 210, 22, 47];
 struct TlsProxy {
     port: u16,
     database: TestDatabase,
-    /// The certificate of the authority that signed the server's; `other_root` is that of another authority.
+    /// The certificate of the authority that signed the server's certificate. `other_root` is the certificate of
+    /// another authority.
     root: PathBuf,
     other_root: PathBuf,
 }
@@ -132,10 +133,10 @@ async fn each_mode_accepts_the_certificates_that_it_should() {
         (&misnamed, "verify-full", Some(&misnamed.root), false),
         (&misnamed, "verify-ca", Some(&misnamed.root), true),
         (&misnamed, "verify-ca", Some(&misnamed.other_root), false),
-        // A specified root is used, as in libpq.
+        // As in libpq, a specified root is always used.
         (&misnamed, "require", Some(&misnamed.root), true),
         (&misnamed, "require", Some(&misnamed.other_root), false),
-        // No authority known to the system signed it.
+        // The system does not trust the authority that signed the certificate.
         (&named, "verify-full", None, false),
     ];
     join_all(cases.map(async |(front, mode, root, expected)| {

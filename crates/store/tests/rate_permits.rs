@@ -69,7 +69,7 @@ async fn permits_of_a_longer_window_count_until_it_has_passed() {
         let ten_minutes = async |now_ms| lease_of(&store, (3, 5), 600_000, now_ms).await;
         assert_eq!(ten_minutes(0).await.granted, 3);
         assert_eq!(ten_minutes(60_000).await.granted, 2);
-        // Permits of shorter windows expire meanwhile.
+        // Permits of shorter windows expire in the meantime.
         assert_eq!(lease(&store, (5, 5), 60_000).await.granted, 5);
         assert_eq!(lease(&store, (5, 5), 120_000).await.granted, 5);
         let refused = ten_minutes(599_900).await;
@@ -100,7 +100,7 @@ async fn returned_permits_are_free_again_and_expired_ones_change_nothing() {
         give_back(4, 0).await;
         give_back(1, 30_000).await;
         assert_eq!(lease(&store, (5, 5), 1_000).await.granted, 2);
-        // All permits of the first slot are returned, so the next ones become free later.
+        // All permits of the first slot are returned, so the next permits become free later.
         give_back(3, 0).await;
         assert_eq!(lease(&store, (5, 5), 1_000).await.granted, 3);
         let refused = lease(&store, (5, 5), 1_000).await;

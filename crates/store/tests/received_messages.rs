@@ -1,4 +1,4 @@
-//! Messages that an older version stored, and the direct chats that messages give.
+//! Messages that an older version stored, and the direct chats in which messages arrive.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
@@ -49,7 +49,7 @@ async fn messages_of_an_older_version_are_taken_over() {
         assert!(first.is_group && !first.is_own);
         assert_eq!(poll.unwrap().position.as_deref(), Some("8"));
 
-        // A node of the older version still runs.
+        // A node of the older version is still running.
         run_sql(&database.location, &message(9)).await;
         let adopt = || {
             store.write(|conn| {
@@ -105,7 +105,7 @@ async fn the_newest_direct_message_of_a_person_gives_the_direct_chat() {
                 for message in &messages {
                     conn.insert_received_message(message).await?;
                 }
-                // An answered message counts too.
+                // An answered message also counts.
                 conn.end_received_message("slack", "2", at).await?;
                 let mut chats = Vec::new();
                 for person in ["U1", "U2", "U4"] {

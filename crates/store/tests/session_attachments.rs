@@ -1,5 +1,5 @@
-//! Files of sessions on every available engine: bytes are returned unchanged and in parts, and the oldest files make
-//! room.
+//! Files of sessions on every available engine. Bytes are returned unchanged and in parts. The oldest files are
+//! removed if space is needed.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
@@ -91,7 +91,7 @@ async fn the_oldest_files_make_room_and_the_newest_always_stays() {
             Box::pin(async move { conn.insert_chat_session(&chat_session("ses_1")).await })
         })
         .await;
-        // Each takes ten bytes with what models receive of it.
+        // Each file takes ten bytes, including its form for models.
         for n in 1..=3 {
             assert!(insert(&store, file("ses_1", n, 6), vec![0; 6], 30).await);
         }
@@ -131,7 +131,7 @@ async fn the_oldest_files_make_room_and_the_newest_always_stays() {
     }
 }
 
-/// The numbers of the files that exist, of 1 to 9.
+/// Returns the numbers of the existing files, from 1 to 9.
 async fn kept(store: &Store) -> Vec<i64> {
     let ids = write(store, |conn| {
         Box::pin(async move {
@@ -192,20 +192,20 @@ async fn the_files_of_deliveries_make_room_before_those_of_people() {
             message_id: message.map(MessageId::from_text),
             ..file(&format!("ses_{source}"), n, 6)
         };
-        // Each takes ten bytes.
+        // Each file takes ten bytes.
         for (source, message, n, rest) in [
             ("user", Some("msg_person"), 1, vec![1]),
             ("user", Some("msg_page"), 2, vec![1, 2]),
             ("webhook", Some("msg_reply"), 3, vec![1, 2, 3]),
             ("webhook", None, 4, vec![1, 2, 3, 4]),
             ("webhook", Some("msg_delivery"), 5, vec![1, 2, 3, 4, 5]),
-            // A person's file takes the place of a delivery's.
+            // A person's file replaces a file of a delivery.
             ("user", Some("msg_person"), 6, vec![1, 2, 3, 4, 6]),
-            // Without such files, the oldest one makes room.
+            // If there are no files of deliveries, the oldest file is removed.
             ("webhook", Some("msg_delivery"), 7, vec![2, 3, 4, 6, 7]),
             // Files of the same message are kept.
             ("webhook", Some("msg_delivery"), 8, vec![3, 4, 6, 7, 8]),
-            // Another file is not of that message.
+            // A file without a message does not belong to that message.
             ("webhook", None, 9, vec![3, 4, 6, 8, 9]),
         ] {
             assert!(insert(&store, of(source, message, n), vec![0; 6], 50).await);

@@ -1,5 +1,5 @@
-//! Session audio on every available engine: bytes are returned unchanged, old recordings are removed to make
-//! room, and recordings are deleted with their session.
+//! Session audio on every available engine. Bytes are returned unchanged, old recordings are removed if space is
+//! needed, and recordings are deleted with their session.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
@@ -269,7 +269,7 @@ async fn many_small_ones_make_room_for_a_large_one() {
                 })
             })
         };
-        // The maximum that 16 steps of 64 can remove.
+        // 16 steps of 64 can remove exactly this number.
         fill(1000, 2024).await;
         insert(&store, audio("ses_1", 2024, 100), vec![0; 100], 100).await;
         assert_eq!(left(&store).await, 1);

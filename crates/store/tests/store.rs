@@ -277,7 +277,7 @@ async fn a_clean_stop_leaves_only_the_database_file() {
     let database = empty_sqlite();
     for _ in 0..200 {
         let store = database.open().await;
-        // Each connection has to be used, or closing it does nothing.
+        // Each connection must be used. Closing an unused connection does nothing.
         futures_util::future::join_all((0..20).map(|_| count(&store))).await;
         store.close().await;
         let left: Vec<_> = std::fs::read_dir(database.directory())
@@ -288,7 +288,7 @@ async fn a_clean_stop_leaves_only_the_database_file() {
     }
 }
 
-/// Inserts two sessions in one transaction; waits for the other transaction in between.
+/// Inserts two sessions in one transaction. Waits for the other transaction in between.
 async fn insert_both(
     store: Store,
     (first, second): (i64, i64),
@@ -332,7 +332,7 @@ async fn a_deadlock_is_reported_as_one() {
     assert_eq!(count(&one).await, 2, "the other transaction was not stored");
 }
 
-/// Passes while this session exists.
+/// Returns a guard that permits writes while this session exists.
 fn while_there(n: i64) -> Guard {
     Guard::new(move |conn| {
         Box::pin(async move {
@@ -376,7 +376,7 @@ async fn an_intent_is_stored_with_the_writes_of_its_task_and_undone_with_them() 
     for database in empty_databases().await {
         let store = database.open().await;
         let intent = intent();
-        // Refused, failed, and outside the task.
+        // A refused write, a failed write, and a write outside the task.
         let refused = async { intending(intent.clone(), insert(&store, 1)).await };
         assert!(is_refused(&while_there(1).over(refused).await));
         insert(&store, 1).await.unwrap();
@@ -411,7 +411,7 @@ async fn a_guard_is_checked_in_the_transaction_behind_earlier_writes_of_the_same
     for database in empty_databases().await {
         let store = database.open().await;
         insert(&store, 1).await.unwrap();
-        // All wait for the same commit; the writes behind the deletion see it.
+        // All writes wait for the same commit. The writes after the deletion see the deletion.
         let (first, ended, second) = tokio::join!(
             while_there(1).over(insert(&store, 2)),
             store.write(|conn| {

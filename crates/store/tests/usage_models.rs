@@ -1,4 +1,4 @@
-//! The use of many models on every available engine: the number of models with rows of their own is limited.
+//! The usage of many models on every available engine. The number of models with their own rows is limited.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
@@ -30,7 +30,7 @@ async fn add(store: &Store, rows: Vec<UsageRow>) {
     written.unwrap();
 }
 
-/// The turns of each model on a day.
+/// Returns the number of turns of each model on a day.
 async fn turns(store: &Store, day: i64) -> Vec<(String, i64)> {
     let read = store.read(move |conn| {
         Box::pin(async move { conn.list_usage(UsageColumn::Model, day, day).await })
@@ -92,7 +92,7 @@ async fn a_thousand_models_of_a_day_have_rows_of_their_own() {
     }
 }
 
-/// A budget that is set later the same day sums the rows of its model.
+/// A budget that is set later on the same day sums the rows of its model.
 #[tokio::test]
 async fn configured_models_keep_their_names_on_a_day_with_a_thousand_models() {
     for database in databases().await {

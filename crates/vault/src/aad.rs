@@ -1,13 +1,13 @@
-//! The context of a ciphertext. It is authenticated with the text, so a value moved to another row or column does not
-//! decrypt.
+//! The context of a ciphertext. The context is authenticated with the ciphertext, so a value that is moved to
+//! another row or column does not decrypt.
 
 use crate::SharePlace;
 use std::fmt;
 
 /// The context of one ciphertext. `Display` returns the literal text that is authenticated.
 ///
-/// Names are not escaped. The crates that own them restrict them instead (an account ID contains no
-/// colon), which keeps two contexts from producing the same text.
+/// Names are not escaped. Two contexts never have the same text, because the crates that own the names restrict
+/// them. For example, an account ID contains no colon.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Aad {
     /// `env:{key}`: an environment variable.
@@ -21,8 +21,8 @@ pub enum Aad {
         account_id: String,
         field: String,
     },
-    /// `webhook:config:{field}`: a webhook's secret. All webhooks share this context: the plaintext
-    /// names the webhook.
+    /// `webhook:config:{field}`: a webhook's secret. All webhooks share this context, so the plaintext contains the
+    /// webhook's ID.
     WebhookConfig {
         /// `secret` or `previous_secret`.
         field: String,

@@ -8,18 +8,18 @@ use gatehouse_domain::{ErrorCode, Problem, Random};
 use zeroize::Zeroizing;
 
 pub(crate) const KEY_BYTES: usize = 32;
-/// 192 bits.
+/// The length of a nonce: 192 bits.
 pub(crate) const NONCE_BYTES: usize = 24;
-/// The Poly1305 tag.
+/// The length of the Poly1305 tag.
 pub(crate) const TAG_BYTES: usize = 16;
 
 /// Why encryption, decryption or key derivation failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum CryptoError {
-    /// Not base64, or too short for a nonce and a tag.
+    /// The text is not base64, or is too short for a nonce and a tag.
     #[error("the stored text is not a ciphertext")]
     Malformed,
-    /// Wrong key, wrong context or modified bytes. The cipher cannot distinguish these cases.
+    /// The key or the context is wrong, or bytes were modified. The cipher cannot distinguish these cases.
     #[error("the ciphertext was made with another key, for another context, or has been changed")]
     NotAuthentic,
     /// The plaintext exceeds the cipher's limit (256 GiB).
@@ -50,7 +50,7 @@ pub(crate) fn seal(
     plaintext: &[u8],
 ) -> Result<String, CryptoError> {
     let nonce: [u8; NONCE_BYTES] = random.bytes();
-    // Allocate the full capacity at once: growing would leave a copy of the plaintext behind.
+    // Allocates the full capacity at once: growing would leave a copy of the plaintext in memory.
     let mut sealed = Vec::with_capacity(NONCE_BYTES + plaintext.len() + TAG_BYTES);
     sealed.extend_from_slice(&nonce);
     sealed.extend_from_slice(plaintext);
@@ -91,7 +91,7 @@ pub(crate) fn open(
     Ok(plaintext)
 }
 
-/// Whether the text has the length of a ciphertext of `plaintext_bytes` bytes. Needs no key.
+/// Returns whether the text has the length of a ciphertext of `plaintext_bytes` bytes. Needs no key.
 pub(crate) fn has_shape_of(text: &str, plaintext_bytes: usize) -> bool {
     STANDARD
         .decode(text)
@@ -105,7 +105,7 @@ mod tests {
     use gatehouse_domain::SeededRandom;
     use proptest::prelude::*;
 
-    /// draft-irtf-cfrg-xchacha-03, appendix A.3.1.
+    /// Checks the vector of draft-irtf-cfrg-xchacha-03, appendix A.3.1.
     #[test]
     fn published_vector_of_xchacha20_poly1305() {
         let key: [u8; 32] = std::array::from_fn(|i| 0x80 + u8::try_from(i).unwrap());

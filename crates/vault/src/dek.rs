@@ -1,5 +1,5 @@
-//! The data key: encryption with it, and its verifier, which does not reveal it. Independent of how the key is wrapped
-//! and where ciphertexts are stored.
+//! The data key, encryption with it, and its commitment, which does not reveal it. This module does not depend on
+//! how the key is wrapped or where ciphertexts are stored.
 
 use crate::Aad;
 use crate::cipher::{self, CryptoError, KEY_BYTES};
@@ -13,8 +13,8 @@ use zeroize::Zeroizing;
 
 const COMMITMENT_CONTEXT: &[u8] = b"gatehouse/dek/v1";
 
-/// Identifies one data key. Every write of a secret is a compare-and-set on this ID, so a value
-/// encrypted with the old key cannot be stored after a rotation.
+/// Identifies one data key. Every write of a secret is a compare-and-set on this ID. A value that is encrypted with
+/// the old key can therefore not be stored after a rotation.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct DekId(String);
 
@@ -23,12 +23,12 @@ impl DekId {
         Self(format!("dek_{:032x}", u128::from_be_bytes(random.bytes())))
     }
 
-    /// Takes the text from a vault record. Does not validate it.
+    /// Creates an ID from the text in a vault record. Does not validate it.
     pub fn from_text(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// Includes the prefix.
+    /// Returns the ID with its prefix.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -77,13 +77,13 @@ impl Dek {
         &self.id
     }
 
-    /// Base64 of HMAC-SHA-256(DEK, `gatehouse/dek/v1`). Identifies the key without revealing
-    /// anything about it.
+    /// Returns base64 of HMAC-SHA-256(DEK, `gatehouse/dek/v1`). Identifies the key without revealing anything about
+    /// it.
     pub fn commitment(&self) -> String {
         STANDARD.encode(self.commitment_mac().finalize().into_bytes())
     }
 
-    /// Whether this key produced the commitment. Compares in constant time.
+    /// Returns whether this key produced the commitment. Compares in constant time.
     pub fn matches_commitment(&self, commitment: &str) -> bool {
         STANDARD
             .decode(commitment)
@@ -91,8 +91,8 @@ impl Dek {
     }
 
     fn commitment_mac(&self) -> Hmac<Sha256> {
-        // HMAC pads a key with zeros to its block size of 64 bytes. Padding here gives the key a
-        // fixed length, which allows an infallible constructor.
+        // HMAC pads a key with zeros to its block size of 64 bytes. The padding is done here, because the
+        // constructor for keys of this fixed length cannot fail.
         let mut block = Zeroizing::new([0; 64]);
         for (to, from) in block.iter_mut().zip(self.key.iter()) {
             *to = *from;
@@ -134,7 +134,8 @@ mod tests {
 
     #[test]
     fn the_commitment_is_the_documented_hmac() {
-        // printf gatehouse/dek/v1 | openssl dgst -sha256 -mac HMAC -macopt hexkey:0707… -binary | base64
+        // Computed with: printf gatehouse/dek/v1 | openssl dgst -sha256 -mac HMAC -macopt hexkey:0707… -binary |
+        // base64
         let dek = Dek::from_bytes(DekId::from_text("dek_x"), &[7; 32]).unwrap();
         assert_eq!(
             dek.commitment(),

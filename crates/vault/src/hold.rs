@@ -1,5 +1,5 @@
-//! The key pair for deliveries that arrive while the vault is sealed: anyone who can read the record can encrypt with
-//! the public key, and only the data key can decrypt. Independent of the content of deliveries.
+//! The key pair for deliveries that arrive while the vault is sealed. Anyone who can read the record can encrypt
+//! with the public key. Decryption requires the data key. This module does not depend on the content of deliveries.
 //!
 //! The scheme is X25519 with a fresh key pair per message, HKDF-SHA-256, and XChaCha20-Poly1305.
 //! `docs/vault-format.md` specifies the bytes.
@@ -25,7 +25,7 @@ pub struct HoldPublicKey([u8; KEY_BYTES]);
 pub struct HoldPrivateKey(Zeroizing<[u8; KEY_BYTES]>);
 
 impl HoldPublicKey {
-    /// Reads the column of the vault record. `None` unless it is base64 of 32 bytes.
+    /// Parses the column of the vault record. Returns `None` unless it is base64 of 32 bytes.
     pub fn parse(text: &str) -> Option<Self> {
         let bytes = STANDARD.decode(text).ok()?;
         Some(Self(bytes.try_into().ok()?))
@@ -70,7 +70,7 @@ impl HoldPrivateKey {
         HoldPublicKey(MontgomeryPoint::mul_base_clamped(*self.0).to_bytes())
     }
 
-    /// The Diffie-Hellman secret with another key pair.
+    /// Returns the Diffie-Hellman secret with another key pair.
     pub(crate) fn agree(
         &self,
         theirs: &HoldPublicKey,
@@ -83,7 +83,7 @@ impl HoldPrivateKey {
         Ok(secret)
     }
 
-    /// Wraps the key with the data key. AAD: `vault:hold`.
+    /// Wraps the key with the data key. The AAD is `vault:hold`.
     pub(crate) fn wrap(&self, dek: &Dek, random: &dyn Random) -> Result<String, CryptoError> {
         dek.encrypt(random, &Aad::HoldKey, self.0.as_slice())
     }
@@ -142,7 +142,7 @@ mod tests {
         Aad::held("dlv_1")
     }
 
-    /// RFC 7748, section 6.1.
+    /// Checks the vector of RFC 7748, section 6.1.
     #[test]
     fn published_vector_of_x25519() {
         let alice = key("77076d0a7318a57d3c16c17251b26645df4c2f87ebc0992ab177fba51db92c2a");

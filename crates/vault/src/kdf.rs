@@ -11,14 +11,14 @@ use zeroize::Zeroizing;
 pub struct KdfParams {
     /// Memory in KiB.
     pub m_cost: u32,
-    /// Iterations.
+    /// The number of iterations.
     pub t_cost: u32,
-    /// Lanes.
+    /// The number of lanes.
     pub p_cost: u32,
 }
 
-/// Why stored parameters are refused: too cheap to protect the key (someone weakened the record),
-/// or expensive enough to stall the service.
+/// Why stored parameters are refused. They may be too cheap to protect the key, because the record was weakened, or
+/// so expensive that they would stall the service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KdfRefused {
     #[error("{parameter} is {value}, below the minimum of {least}")]
@@ -42,14 +42,14 @@ pub enum KdfRefused {
 }
 
 impl KdfParams {
-    /// For passwords: 64 MiB, 3 iterations, 1 lane. Also the minimum for a stored record.
+    /// The cost for passwords: 64 MiB, 3 iterations, 1 lane. Also the minimum for a stored record.
     pub const SPECIFIED: Self = Self {
         m_cost: 64 * 1024,
         t_cost: 3,
         p_cost: 1,
     };
-    /// For recovery keys: 16 MiB, 2 iterations, 1 lane. Fixed, never read from a record. The low
-    /// cost is sufficient: 128 random bits cannot be guessed.
+    /// The cost for recovery keys: 16 MiB, 2 iterations, 1 lane. It is fixed and never read from a record. The low
+    /// cost is sufficient, because 128 random bits cannot be guessed.
     pub const RECOVERY: Self = Self {
         m_cost: 16 * 1024,
         t_cost: 2,
@@ -88,7 +88,7 @@ impl KdfParams {
         Ok(())
     }
 
-    /// The JSON text stored in the record.
+    /// Returns the JSON text that is stored in the record.
     pub fn to_json(self) -> String {
         let Self {
             m_cost,
@@ -107,8 +107,8 @@ pub(crate) fn derive(
 ) -> Result<Zeroizing<[u8; KEY_BYTES]>, CryptoError> {
     let params = Params::new(params.m_cost, params.t_cost, params.p_cost, Some(KEY_BYTES))
         .map_err(|_| CryptoError::Derivation)?;
-    // Use our own memory: the library frees its work area without wiping it, and the last block is
-    // enough to compute the key.
+    // Uses memory of this crate: the library frees its work area without wiping it, and the last block is enough to
+    // compute the key.
     let mut memory = Zeroizing::new(Vec::new());
     memory
         .try_reserve_exact(params.block_count())

@@ -22,7 +22,7 @@ pub enum Status {
 }
 
 impl Status {
-    /// The JSON spelling.
+    /// Returns the name in JSON.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Uninitialized => "uninitialized",
@@ -46,8 +46,8 @@ pub enum RecordState {
     Absent,
     /// A record exists.
     Present,
-    /// No record, but encrypted rows exist. Initialization is refused, because a restored backup
-    /// could still open them.
+    /// No record exists, but encrypted rows do. Initialization is refused, because the record in a backup could
+    /// still open the rows.
     Lost,
 }
 
@@ -81,8 +81,8 @@ impl From<TransitionError> for Problem {
     }
 }
 
-/// Holds the data key while the vault is unsealed. Cheap to clone: clones share the key, which is
-/// wiped when the last reference is dropped.
+/// Contains the data key while the vault is unsealed. Clones share the key, which is wiped when the last reference
+/// is dropped.
 #[derive(Clone, Debug)]
 pub struct Keyring {
     record: RecordState,
@@ -91,7 +91,7 @@ pub struct Keyring {
 }
 
 impl Keyring {
-    /// The state after a start: never unsealed.
+    /// Returns the state after a start, which is never unsealed.
     pub const fn start(record: RecordState, disabled: bool) -> Self {
         Self {
             record,
@@ -109,22 +109,22 @@ impl Keyring {
         }
     }
 
-    /// The database state that this keyring last observed.
+    /// Returns the database state that this keyring last observed.
     pub const fn record(&self) -> RecordState {
         self.record
     }
 
-    /// The data key; `None` unless unsealed.
+    /// Returns the data key; `None` unless the vault is unsealed.
     pub fn dek(&self) -> Option<Arc<Dek>> {
         self.dek.clone()
     }
 
-    /// The ID of the data key in memory.
+    /// Returns the ID of the data key in memory.
     pub fn dek_id(&self) -> Option<&DekId> {
         self.dek.as_deref().map(Dek::id)
     }
 
-    /// A record was created: Uninitialized → Unsealed.
+    /// Records that a vault was created: Uninitialized → Unsealed.
     pub fn initialized(&mut self, dek: Arc<Dek>) -> Result<Status, TransitionError> {
         match (self.disabled, self.record) {
             (true, _) => Err(TransitionError::Disabled),
@@ -134,13 +134,13 @@ impl Keyring {
         }
     }
 
-    /// A key opened the record: Sealed → Unsealed. Also allowed while unsealed.
+    /// Loads the key that opened the record: Sealed → Unsealed. Also allowed while unsealed.
     pub fn unsealed(&mut self, dek: Arc<Dek>) -> Result<Status, TransitionError> {
         self.require_record()?;
         Ok(self.hold(dek))
     }
 
-    /// A rotation was committed: the new key replaces the old one.
+    /// Replaces the old key with the new one after a rotation was committed.
     pub fn rotated(&mut self, dek: Arc<Dek>) -> Result<Status, TransitionError> {
         self.unsealed(dek)
     }
@@ -152,7 +152,7 @@ impl Keyring {
         Ok(self.status())
     }
 
-    /// All secrets were decrypted and the flag stored: any state → Disabled. Also allowed while
+    /// Records that all secrets were decrypted and the flag was stored: any state → Disabled. Also allowed while
     /// disabled.
     pub fn disabled(&mut self) -> Result<Status, TransitionError> {
         if !self.disabled && self.record == RecordState::Lost {
@@ -163,9 +163,9 @@ impl Keyring {
         Ok(self.status())
     }
 
-    /// The flag was cleared. With a key (from the record, or newly created): Disabled → Unsealed.
-    /// Without one: Disabled → Sealed if a record exists, otherwise Uninitialized. When the vault
-    /// is already enabled, a key unseals it and `None` changes nothing.
+    /// Records that the flag was cleared. With a key (from the record, or newly created): Disabled → Unsealed.
+    /// Without a key: Disabled → Sealed if a record exists, otherwise Uninitialized. If the vault is already
+    /// enabled, a key unseals it, and `None` changes nothing.
     pub fn enabled(&mut self, dek: Option<Arc<Dek>>) -> Result<Status, TransitionError> {
         if dek.is_some() && self.record == RecordState::Lost {
             return Err(TransitionError::RecordLost);
@@ -177,8 +177,8 @@ impl Keyring {
         })
     }
 
-    /// Applies the current database state, which another node may have changed. `dek_id` is the ID
-    /// in the record; a key with a different ID is dropped.
+    /// Applies the current database state, which another node may have changed. `dek_id` is the ID in the record. A
+    /// key with a different ID is dropped.
     pub fn observed(
         &mut self,
         record: RecordState,

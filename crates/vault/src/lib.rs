@@ -1,12 +1,11 @@
 //! Keys, authenticated encryption, the recovery key and the seal state machine.
 //!
-//! A random data key ([`Dek`]) encrypts every stored secret. The [`VaultRecord`] stores it wrapped
-//! twice: with a key that Argon2id derives from the password, and with one derived from the
-//! [`RecoveryKey`]. [`Keyring`] tracks whether the data key is in memory. `docs/vault-format.md`
-//! specifies the bytes.
+//! A random data key ([`Dek`]) encrypts every stored secret. The [`VaultRecord`] contains the data key wrapped
+//! twice: with a key that Argon2id derives from the password, and with a key derived from the [`RecoveryKey`].
+//! [`Keyring`] tracks whether the data key is in memory. `docs/vault-format.md` specifies the bytes.
 //!
-//! This crate is pure: it must not use SQL, HTTP, files or the clock. The functions on the record run Argon2id over 64
-//! MiB: call them only where blocking is allowed.
+//! This crate is pure: it must not use SQL, HTTP, files or the clock. The functions on the record run Argon2id over
+//! 64 MiB, so call them only where blocking is allowed.
 
 mod aad;
 mod cipher;

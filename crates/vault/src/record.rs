@@ -1,5 +1,5 @@
-//! The vault record, which contains the wrapped data key. Functions that derive a key take about a tenth of a second or
-//! more. The caller stores the record.
+//! The vault record, which contains the wrapped data key. Functions that derive a key take at least about a tenth
+//! of a second. The caller stores the record.
 
 mod keys;
 
@@ -15,8 +15,7 @@ pub use keys::{
 
 const SALT_BYTES: usize = 16;
 
-/// The single row of the table `vault`. All columns are stored in plaintext: none of them is
-/// secret.
+/// The single row of the table `vault`. All columns are stored in plaintext, because none of them is secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VaultRecord {
     /// The format version.
@@ -35,7 +34,7 @@ pub struct VaultRecord {
     pub dek_id: String,
     /// [`Dek::commitment`] of the data key.
     pub dek_commitment: String,
-    /// Base64 of the public key for held deliveries. Records of earlier releases have none until
+    /// Base64 of the public key for held deliveries. `None` in records of earlier releases until
     /// [`VaultRecord::with_hold_key`] adds it.
     pub hold_public_key: Option<String>,
     /// The matching private key, encrypted with the data key. AAD: `vault:hold`.
@@ -49,8 +48,7 @@ pub struct VaultRecord {
 /// Why a vault record was not opened or changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OpenError {
-    /// Wrong password or recovery key, or the wrapped key was modified. The two cases are
-    /// indistinguishable.
+    /// The password or recovery key is wrong, or the wrapped key was modified. These cases cannot be distinguished.
     #[error("the key does not unlock the vault record")]
     BadKey,
     /// The record's key derivation cost is too low or too high.
@@ -62,10 +60,10 @@ pub enum OpenError {
     /// The record has no copy for a recovery key.
     #[error("the vault record has no recovery copy")]
     NoRecovery,
-    /// An unknown version. Version 1 is the first.
+    /// The version of the record is unknown. Version 1 is the first.
     #[error("the vault record has version {0}, but only version 1 is supported")]
     UnsupportedVersion(i64),
-    /// The data key in memory is not the record's: it was rotated in the meantime.
+    /// The data key in memory is not the record's key, because it was rotated in the meantime.
     #[error("the data key in memory does not belong to the vault record")]
     StaleDek,
     #[error(transparent)]
@@ -95,11 +93,11 @@ impl From<OpenError> for Problem {
 }
 
 impl VaultRecord {
-    /// The version that [`create`] writes, and the only one that opens.
+    /// The version that [`create`] writes. Records of other versions cannot be opened.
     pub const VERSION: i64 = 1;
 
-    /// Runs every check that needs no key, so a damaged or weakened record costs no derivation. The
-    /// error text is meant for the log.
+    /// Runs every check that needs no key, so that a damaged or weakened record causes no derivation. The error
+    /// text is for the log.
     pub fn check(&self) -> Result<(), OpenError> {
         self.check_version()?;
         self.params()?;
@@ -108,12 +106,12 @@ impl VaultRecord {
         self.check_dek_columns()
     }
 
-    /// The key that encrypts held deliveries, if the record has a valid one.
+    /// Returns the key that encrypts held deliveries, if the record has a valid one.
     pub fn hold_public_key(&self) -> Option<HoldPublicKey> {
         HoldPublicKey::parse(self.hold_public_key.as_deref()?)
     }
 
-    /// The key that decrypts held deliveries. `None` if the record has none.
+    /// Returns the key that decrypts held deliveries. Returns `None` if the record has none.
     pub fn hold_private_key(&self, dek: &Dek) -> Result<Option<HoldPrivateKey>, CryptoError> {
         let wrapped = self.hold_private_key.as_deref();
         wrapped
@@ -121,7 +119,8 @@ impl VaultRecord {
             .transpose()
     }
 
-    /// Returns the record with a new key pair for held deliveries, or `None` if it has one.
+    /// Returns the record with a new key pair for held deliveries. Returns `None` if the record already has a key
+    /// pair.
     pub fn with_hold_key(&self, dek: &Dek, random: &dyn Random) -> Result<Option<Self>, OpenError> {
         if self.hold_private_key.is_some() {
             return Ok(None);
@@ -135,8 +134,8 @@ impl VaultRecord {
         }))
     }
 
-    /// Takes over the key pair for held deliveries from the record that this one replaces, because
-    /// deliveries may already be encrypted with it.
+    /// Copies the key pair for held deliveries from the record that this one replaces, because deliveries may
+    /// already be encrypted with it.
     pub fn keep_hold_key(
         self,
         dek: &Dek,
@@ -186,7 +185,7 @@ impl VaultRecord {
         bytes.try_into().map_err(|_| OpenError::Damaged("kdf_salt"))
     }
 
-    /// Unwraps the data key and compares it with the commitment before returning it.
+    /// Unwraps the data key. Compares it with the commitment before returning it.
     fn unwrap_dek(
         &self,
         kek: &[u8; KEY_BYTES],
@@ -203,7 +202,7 @@ impl VaultRecord {
         }
     }
 
-    /// Refuses a key that is not the record's: wrapping it would lose every secret.
+    /// Refuses a key that is not the record's key, because wrapping it would make every secret unreadable.
     fn check_is_mine(&self, dek: &Dek) -> Result<(), OpenError> {
         self.check_version()?;
         if dek.id().as_str() == self.dek_id && dek.matches_commitment(&self.dek_commitment) {

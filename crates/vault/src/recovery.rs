@@ -20,7 +20,7 @@ const CHECK_CONTEXT: &[u8] = b"gatehouse/recovery/check";
 const HASH_CONTEXT: &[u8] = b"gatehouse/recovery/hash/v1";
 const KEK_SALT: &[u8] = b"gatehouse/vault/recovery/v1";
 
-/// Why a text is not a recovery key. API callers get the same answer as for a wrong key.
+/// Why a text is not a recovery key. API callers get the same error as for a wrong key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidRecoveryKey {
     /// A character outside the alphabet.
@@ -84,7 +84,7 @@ impl RecoveryKey {
         Ok(parsed)
     }
 
-    /// The text to show: `XXXX-XXXX-…`, 8 groups of 4.
+    /// Returns the text to show: `XXXX-XXXX-…`, 8 groups of 4.
     pub fn to_display(&self) -> SecretString {
         let letters = self.letters();
         let mut text = Zeroizing::new(String::with_capacity(LETTERS + LETTERS / GROUP));
@@ -97,9 +97,9 @@ impl RecoveryKey {
         SecretString::from(text.as_str())
     }
 
-    /// Base64 of SHA-256(`gatehouse/recovery/hash/v1` ‖ the 32 letters). Identifies the current key
-    /// without a derivation. A fast hash is sufficient because the input is not a password: trying
-    /// 2^128 random values is infeasible at any speed.
+    /// Returns base64 of SHA-256(`gatehouse/recovery/hash/v1` ‖ the 32 letters). Identifies the current key without
+    /// a derivation. A fast hash is sufficient because the input is not a password: trying 2^128 random values is
+    /// infeasible at any speed.
     pub fn hash(&self) -> String {
         let digest = Sha256::new()
             .chain_update(HASH_CONTEXT)
@@ -112,7 +112,7 @@ impl RecoveryKey {
         kdf::derive(self.letters().as_slice(), KEK_SALT, KdfParams::RECOVERY)
     }
 
-    /// The first 30 bits of SHA-256(`gatehouse/recovery/check` ‖ bytes).
+    /// Returns the first 30 bits of SHA-256(`gatehouse/recovery/check` ‖ bytes).
     fn check(&self) -> u32 {
         let digest = Sha256::new()
             .chain_update(CHECK_CONTEXT)
@@ -127,7 +127,7 @@ impl RecoveryKey {
         let mut letters = Zeroizing::new([0; LETTERS]);
         let (key_letters, check_letters) = letters.split_at_mut(KEY_LETTERS);
         for (letter, place) in key_letters.iter_mut().zip(0_u32..) {
-            // 26 letters encode 130 bits: the last letter ends in two zero bits.
+            // 26 letters encode 130 bits, so the last letter ends in two zero bits.
             let value = if place == 25 {
                 key << 2
             } else {
@@ -142,7 +142,7 @@ impl RecoveryKey {
     }
 }
 
-/// The ASCII hyphen and the hyphens that word processors insert.
+/// Returns whether the character is the ASCII hyphen or one that word processors insert.
 fn is_separator(c: char) -> bool {
     c.is_whitespace() || matches!(c, '-' | '\u{2010}' | '\u{2011}')
 }

@@ -1,12 +1,12 @@
-//! Transfers the data key from one node to another over an untrusted medium that attackers can read and write, such as
-//! a table of the database. Both nodes have a cluster secret, which the medium does not contain. Does not store the
-//! texts.
+//! Transfers the data key from one node to another over an untrusted medium that attackers can read and write, such
+//! as a table of the database. Both nodes have a cluster secret, which the medium does not contain. This module
+//! does not store the texts.
 //!
-//! A sealed node creates a key pair in memory and stores its public key, encrypted with the cluster key. An unsealed
-//! node that can decrypt it encrypts the data key with a key derived from the cluster key and from a Diffie-Hellman
-//! exchange between the sealed node's key pair and its own. Without the cluster secret, a text can be neither read nor
-//! forged. After the key pairs are deleted, it cannot be read even with the cluster secret. `docs/vault-format.md`
-//! specifies the bytes.
+//! A sealed node creates a key pair in memory and stores its public key, encrypted with the cluster key. An
+//! unsealed node that can decrypt the public key encrypts the data key. The encryption key derives from the cluster
+//! key and from a Diffie-Hellman exchange between the key pairs of both nodes. Without the cluster secret, a text
+//! can be neither read nor forged. After the key pairs are deleted, a text cannot be read even with the cluster
+//! secret. `docs/vault-format.md` specifies the bytes.
 
 use crate::cipher::{self, CryptoError, KEY_BYTES};
 use crate::hold::{HoldPrivateKey, HoldPublicKey};
@@ -51,8 +51,8 @@ pub struct ClusterKey(Box<Zeroizing<[u8; KEY_BYTES]>>);
 pub struct ShareKey(HoldPrivateKey);
 
 impl ClusterKey {
-    /// Derives the key with Argon2id, as from a password: call it only where blocking is allowed. `None` if the
-    /// secret is too short.
+    /// Derives the key with Argon2id, as from a password. Call it only where blocking is allowed. Returns `None` if
+    /// the secret is too short.
     pub fn derive(secret: &SecretString) -> Result<Option<Self>, CryptoError> {
         let secret = secret.expose_secret();
         if secret.chars().count() < MIN_CLUSTER_SECRET_CHARACTERS {

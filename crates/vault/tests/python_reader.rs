@@ -1,6 +1,6 @@
-//! Reads the format with an independent Python program: `read_vault.py`, which uses `PyNaCl` and
-//! `argon2-cffi`. `GATEHOUSE_TEST_PYTHON` names an interpreter that has them (`cargo xtask test`
-//! creates one from `requirements.txt`).
+//! Reads the format with an independent Python program: `read_vault.py`, which uses `PyNaCl` and `argon2-cffi`.
+//! `GATEHOUSE_TEST_PYTHON` names an interpreter with these packages (`cargo xtask test` creates one from
+//! `requirements.txt`).
 
 #![expect(
     clippy::unwrap_used,

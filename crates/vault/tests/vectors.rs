@@ -1,6 +1,6 @@
-//! `vectors.json`: everything another implementation needs to check that it reads the format
-//! correctly. Generated here with a fixed seed and compared with the committed file;
-//! `UPDATE_VECTORS=1` rewrites it.
+//! `vectors.json` contains the data that another implementation needs to check that it reads the format correctly.
+//! The data is generated here with a fixed seed and compared with the committed file. `UPDATE_VECTORS=1` rewrites
+//! the file.
 
 #![expect(
     clippy::unwrap_used,
@@ -52,7 +52,7 @@ fn argon2id(secret: &[u8], salt: &[u8], m_cost: u32, t_cost: u32) -> String {
     HEXLOWER.encode(&key)
 }
 
-/// The plaintexts: one for each kind of context, plus edge cases.
+/// Returns the plaintexts: one for each kind of context, plus edge cases.
 fn contexts() -> Vec<(Aad, String)> {
     let pem =
         "-----BEGIN OPENSSH PRIVATE KEY-----\nbm90IGEga2V5\n-----END OPENSSH PRIVATE KEY-----\n";

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-/// A write that takes longer halves the batch size.
+/// A write that takes longer than this halves the batch size.
 const LONG_MS: u64 = 30;
-/// A write that takes less doubles the batch size.
+/// A write that takes less time than this doubles the batch size.
 const SHORT_MS: u64 = 10;
 const LEAST_ROWS: i64 = 25;
 const FIRST_ROWS: i64 = 250;
@@ -15,8 +15,8 @@ const FIRST_PAGES: i64 = 64;
 const MOST_PAGES: i64 = 256;
 const LONGEST_PAUSE_MS: u64 = 250;
 
-/// The size of the next batch. It adapts to the duration of the last write, including the wait for the
-/// writer, so a busy or slow disk gets small batches.
+/// The size of the next batch. It adapts to the duration of the last write, including the wait for the writer. A
+/// busy or slow disk therefore gets small batches.
 #[derive(Debug)]
 pub(crate) struct BatchSize {
     size: i64,
@@ -46,8 +46,8 @@ impl BatchSize {
         self.size
     }
 
-    /// Records the duration of a batch in milliseconds. Returns how long to pause, which is about as long,
-    /// so that other writes get their turn.
+    /// Records the duration of a batch in milliseconds. Returns how long to pause. The pause is about as long as
+    /// the batch, so that other writes can run.
     pub(crate) fn took(&mut self, ms: u64) -> Duration {
         if ms > LONG_MS {
             self.size = (self.size / 2).max(self.least);

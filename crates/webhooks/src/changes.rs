@@ -1,5 +1,5 @@
-//! Publishes changes of deliveries: each change to those that follow deliveries, failures and refusals to those that
-//! report them. A follower that falls behind misses changes. Failures and refusals are kept until they are taken.
+//! Publishes changes of deliveries. Subscribers of deliveries receive each change; a subscriber that falls behind
+//! misses changes. Failures and refusals are also collected for notices, and kept until they are taken.
 
 use crate::delivery::DeliveryChange;
 use crate::handle::Webhooks;
@@ -11,10 +11,11 @@ use tokio::sync::{Notify, broadcast, watch};
 
 /// How many delivery changes a subscriber may lag behind.
 const EVENTS: usize = 1024;
-/// How many failures and refusals are kept one by one. Further ones are added to the last one of their webhook.
+/// How many failures and refusals are kept as separate entries. A further one is added to the last entry of its
+/// webhook.
 const ONE_BY_ONE: usize = 1024;
 
-/// Deliveries of a webhook that failed, or that it refused.
+/// Deliveries of a webhook that failed or were refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failures {
     pub webhook_id: WebhookId,
@@ -32,7 +33,7 @@ impl Failures {
     }
 }
 
-/// Adds failures to those that wait. They have at most [`ONE_BY_ONE`] entries and two per webhook.
+/// Adds failures to the waiting ones. There are at most [`ONE_BY_ONE`] entries, plus two per webhook.
 fn add(waiting: &mut Vec<Failures>, more: Failures) {
     if waiting.len() >= ONE_BY_ONE
         && let Some(known) = waiting.iter_mut().rev().find(|it| it.is_like(&more))
@@ -53,7 +54,8 @@ pub(crate) struct Changed<'a> {
 }
 
 impl Changed<'_> {
-    /// Whether it is reported. Canceled deliveries have failed too, but not unexpectedly.
+    /// Returns whether the change is reported as a failure. Canceled deliveries have the status `Failed`, but are
+    /// not reported.
     fn is_failure(&self) -> bool {
         match self.status {
             DeliveryStatus::Failed => self.error != Some(CANCELLED),
@@ -63,17 +65,17 @@ impl Changed<'_> {
     }
 }
 
-/// Whether the receivers of conditional changes need them.
+/// Returns whether subscribers currently need changes.
 type Condition = Box<dyn Fn() -> bool + Send + Sync>;
 
 /// The channels for changes of deliveries.
 pub(crate) struct Changes {
-    /// Changes for receivers that need them only while the condition is true.
+    /// Changes for subscribers that need them only while a condition is true.
     events: broadcast::Sender<Arc<DeliveryChange>>,
     condition: OnceLock<Condition>,
     /// The last delivery that failed and was not canceled.
     failed: watch::Sender<Option<Arc<DeliveryChange>>>,
-    /// Failures and refusals that were not taken yet.
+    /// Failures and refusals that were not yet taken.
     waiting: Mutex<Vec<Failures>>,
     noted: Notify,
 }
@@ -131,7 +133,7 @@ impl Changes {
             self.failed.send_replace(Some(Arc::clone(&event)));
         }
         if is_wanted {
-            // The last receiver may have been dropped since.
+            // The last receiver may have been dropped in the meantime.
             drop(self.events.send(event));
         }
     }
@@ -154,8 +156,9 @@ impl Changes {
 }
 
 impl Webhooks {
-    /// Subscribes to delivery status changes that happen while `is_wanted` returns true. It is evaluated for each
-    /// change, and all subscribers share that of the first. A subscriber that falls behind misses some changes.
+    /// Subscribes to delivery status changes that happen while `is_wanted` returns true. All subscribers share the
+    /// `is_wanted` of the first one, which is called for each change. A subscriber that falls behind misses some
+    /// changes.
     pub fn subscribe(
         &self,
         is_wanted: impl Fn() -> bool + Send + Sync + 'static,
@@ -165,32 +168,31 @@ impl Webhooks {
         changes.events.subscribe()
     }
 
-    /// Whether changes that are neither failures nor refusals are published.
+    /// Returns whether changes that are neither failures nor refusals are published.
     #[doc(hidden)]
     pub fn publishes_changes(&self) -> bool {
         self.0.changes.is_wanted()
     }
 
-    /// Follows the last delivery that failed. Each failure replaces the previous one. Canceled deliveries are not
-    /// among them.
+    /// Returns the last failed delivery and its successors. Each failure replaces the previous one. Canceled
+    /// deliveries do not count as failed.
     pub fn last_failure(&self) -> watch::Receiver<Option<Arc<DeliveryChange>>> {
         self.0.changes.failed.subscribe()
     }
 
-    /// Waits for failures and refusals and takes them, in their order. Returns nothing if [`Self::take_failures`] was
-    /// faster. Cancellation-safe.
+    /// Waits for failures and refusals and takes them in order. Returns nothing if a concurrent
+    /// [`Self::take_failures`] has taken them. Cancellation-safe.
     pub async fn next_failures(&self) -> Vec<Failures> {
         self.0.changes.noted.notified().await;
         self.0.changes.take()
     }
 
-    /// Takes the failures and refusals of deliveries since the last call, in their order. Canceled deliveries are not
-    /// among them.
+    /// Takes the failures and refusals since the last call, in order. Does not include canceled deliveries.
     pub fn take_failures(&self) -> Vec<Failures> {
         self.0.changes.take()
     }
 
-    /// Puts failures back that could not be counted, before those that have come since.
+    /// Puts back failures that could not be counted, in front of newer ones.
     pub fn return_failures(&self, earlier: Vec<Failures>) {
         let mut waiting = self.0.changes.waiting();
         let since = std::mem::replace(&mut *waiting, earlier);

@@ -1,4 +1,4 @@
-//! Deletes channels that webhooks or waiting deliveries still use.
+//! Deletes channels, including channels that webhooks or waiting deliveries still use.
 
 use crate::handle::Webhooks;
 use crate::webhook::StoredConfig;

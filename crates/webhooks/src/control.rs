@@ -31,8 +31,8 @@ impl Webhooks {
         Ok(Delivery::from(row))
     }
 
-    /// Makes a waiting delivery due now. An older delivery of the same session, webhook or channel can
-    /// still hold it back. If the channel's circuit is open, it is probed immediately.
+    /// Makes a waiting delivery due now. The delivery can still wait for an older delivery of its session, for its
+    /// webhook or for its channel. If the channel's circuit is open, the channel is probed immediately.
     pub async fn retry_delivery(&self, id: &str) -> Result<Delivery, WebhooksError> {
         let inner = &self.0;
         let (wanted, now) = (DeliveryId::from_text(id), inner.now());
@@ -60,7 +60,7 @@ impl Webhooks {
         shown.ok_or(WebhooksError::NotFound("delivery"))
     }
 
-    /// Makes the deliveries due that a restored backup holds. Returns their number.
+    /// Makes the deliveries due that wait after the restore of a backup. Returns their number.
     pub async fn release_deliveries(&self) -> Result<u64, WebhooksError> {
         let now = self.0.now();
         let mut released = 0;
@@ -78,7 +78,7 @@ impl Webhooks {
         Ok(released)
     }
 
-    /// Counts the deliveries that a restored backup holds.
+    /// Counts the deliveries that wait after the restore of a backup.
     pub async fn count_deliveries_to_release(&self) -> Result<i64, WebhooksError> {
         let read = self.0.store.read(|conn| {
             Box::pin(
@@ -90,7 +90,7 @@ impl Webhooks {
 }
 
 async fn get(conn: &mut Conn, id: &DeliveryId) -> Result<DeliveryRow, WebhooksError> {
-    // A delivery whose row cannot be read can be canceled.
+    // Accepts unreadable rows, so that a delivery whose row cannot be read can be canceled.
     let row = conn.find_delivery_to_show(id.as_str()).await?;
     row.ok_or(WebhooksError::NotFound("delivery"))
 }

@@ -145,7 +145,7 @@ pub struct Delivery {
     pub response_actions: Vec<ResponseAction>,
 }
 
-/// Returns `None` for an empty text. Some columns store one instead of NULL.
+/// Returns `None` for an empty text. Some columns store an empty text instead of NULL.
 fn given(text: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
@@ -155,7 +155,7 @@ fn duration_of(row: &DeliveryRow) -> Option<i64> {
     ends.map(|(from, to)| took_ms(from, to))
 }
 
-/// When the next attempt starts, if the delivery waits for that.
+/// Returns when the next attempt starts, if the delivery waits for that time.
 fn next_attempt(
     status: DeliveryStatus,
     at: Option<Timestamp>,
@@ -169,7 +169,7 @@ impl From<DeliveryRow> for Delivery {
         Self {
             duration_ms: duration_of(&row),
             next_attempt_at: next_attempt(row.status, row.next_attempt_at, row.received_at),
-            // Gatehouse wrote these columns itself, so damaged text falls back to the default.
+            // Gatehouse wrote these columns itself, so damaged text is replaced with the default.
             headers: serde_json::from_str(&row.headers).unwrap_or_default(),
             response_actions: serde_json::from_str(&row.response_actions).unwrap_or_default(),
             session_key: Some(row.session_key).filter(|key| !key.is_empty()),

@@ -1,4 +1,4 @@
-//! Generates delivery IDs that sort in creation order, including within one millisecond, after the clock is
+//! Generates delivery IDs that sort in creation order. The order holds within one millisecond, after the clock is
 //! set back, and across restarts. Deliveries of a session run in ID order.
 
 use data_encoding::HEXLOWER;
@@ -16,8 +16,8 @@ struct LastId {
 #[derive(Debug, Default)]
 pub(crate) struct DeliveryIds(Mutex<LastId>);
 
-/// The layout of an id: `del_`, 12 hex digits of milliseconds, the version digit, then the 12 bits that RFC
-/// 9562 (section 6.2, method 1) allows as a counter.
+/// The layout of an ID: `del_`, 12 hex digits of milliseconds, the version digit, and 12 bits that RFC 9562
+/// (section 6.2, method 1) allows as a counter.
 const PREFIX: &str = "del_";
 const MILLIS: std::ops::Range<usize> = 4..16;
 const COUNTER: std::ops::Range<usize> = 17..20;
@@ -40,7 +40,7 @@ impl LastId {
         })
     }
 
-    /// Writes the ID with these random bits.
+    /// Builds the ID with these random bits.
     fn id(self, random: u64) -> DeliveryId {
         let millis = u128::from(self.millis & 0xffff_ffff_ffff) << 80;
         let counter = u128::from(self.number) << 64;
@@ -66,7 +66,7 @@ impl LastId {
     }
 }
 
-/// When an ID was generated here; `None` for any other text.
+/// Returns when an ID was generated; `None` for text that was not generated here.
 pub(crate) fn time_of(id: &DeliveryId) -> Option<Timestamp> {
     let millis = LastId::of(id.as_str())?.millis;
     i64::try_from(millis).ok().map(Timestamp::from_millis)
@@ -86,14 +86,14 @@ impl DeliveryIds {
     }
 
     pub(crate) fn next(&self, clock: &dyn Clock, random: &dyn Random) -> DeliveryId {
-        // Asks the system, so not under the lock.
+        // Reads the random bits before taking the lock, because reading them is a system call.
         let bits = u64::from_be_bytes(random.bytes());
         self.next_place(clock).id(bits)
     }
 
     fn next_place(&self, clock: &dyn Clock) -> LastId {
         let mut last = self.lock();
-        // Read the clock under the lock: an earlier reading could be older than the last ID.
+        // Reads the clock under the lock: an earlier reading could be older than the last ID.
         let millis = u64::try_from(clock.now().as_millis()).unwrap_or(0);
         *last = if millis > last.millis {
             LastId { millis, number: 0 }
@@ -103,7 +103,7 @@ impl DeliveryIds {
         *last
     }
 
-    /// How far the IDs are ahead of `now`, in milliseconds. Nonzero after the clock was set back.
+    /// Returns how far the IDs are ahead of `now`, in milliseconds. Nonzero after the clock was set back.
     pub(crate) fn ahead_of(&self, now: Timestamp) -> u64 {
         let now = u64::try_from(now.as_millis()).unwrap_or(0);
         self.lock().millis.saturating_sub(now)

@@ -1,8 +1,9 @@
-//! A replay with another payload, or for another agent or channel. The original stays as it is.
+//! A replay with a different payload, agent or channel. The original is not changed.
 //!
-//! An edited payload did not come from the sender: no signature covers it, so the replay is marked, its event is read
-//! again, and it has no key of the sender. An agent still treats it as untrusted text, because most of it is. Such a
-//! replay has a session of its own, so it adds nothing to the conversation about the real event.
+//! An edited payload did not come from the sender, and no signature covers it. The replay is therefore marked as
+//! edited, its event is parsed again, and it has no delivery key. An agent still treats the payload as untrusted
+//! text, because most of it is. The replay has its own session, so it adds nothing to the conversation about the
+//! real event.
 
 use crate::delivery::{Delivery, EditedPart};
 use crate::error::WebhooksError;
@@ -26,12 +27,12 @@ use std::sync::Arc;
 /// Changes for a replay.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Edit {
-    /// JSON that takes the place of the payload.
+    /// JSON that replaces the payload.
     pub payload: Option<String>,
-    /// The agent that works on it instead of the webhook's target.
+    /// The agent that processes the payload instead of the webhook's target.
     pub agent: Option<String>,
-    /// The channel, as `type` or `type:account`, that the agent's answer goes to. Without an agent, the payload
-    /// itself goes there.
+    /// The channel for the agent's answer, as `type` or `type:account`. Without an agent, the payload itself is
+    /// sent to the channel.
     pub deliver_to: Option<String>,
 }
 
@@ -40,8 +41,8 @@ impl Edit {
         *self == Self::default()
     }
 
-    /// The parts that differ from the sender's request and from the webhook's settings. A payload that was edited for
-    /// an earlier replay still counts as edited.
+    /// Returns the parts that differ from the sender's request and from the webhook's settings. A payload that was
+    /// edited for an earlier replay still counts as edited.
     fn parts(&self, original: &DeliveryRow) -> Vec<EditedPart> {
         let has_payload = self.payload.is_some() || has_edited_payload(original);
         let has_target = self.agent.is_some() || self.deliver_to.is_some();
@@ -53,7 +54,7 @@ impl Edit {
         edited.map(|(part, _)| part).collect()
     }
 
-    /// Changes the configuration that the replay runs with.
+    /// Changes the configuration of the replay.
     fn apply(&self, config: &mut WebhookConfig) {
         let is_target_before = (config.deliver_only, config.deliver_to.clone());
         if let Some(agent) = &self.agent {
@@ -67,12 +68,13 @@ impl Edit {
             config.deliver_to = Some(target.clone());
         }
         if config.deliver_only != is_target_before.0 {
-            // A template refers to the payload's fields with `deliver_only`, and to the agent's answer without.
+            // With `deliver_only`, a template refers to fields of the payload. Without it, a template refers to the
+            // agent's answer.
             config.prompt_template = None;
             config.template_format = TemplateFormat::default();
         }
         if config.template_format == TemplateFormat::Json && !takes_json(config.target()) {
-            // People cannot read JSON as a message.
+            // A JSON template does not fit a message that people read.
             config.prompt_template = None;
             config.template_format = TemplateFormat::default();
         }
@@ -165,7 +167,7 @@ impl Inner {
     }
 }
 
-/// Returns the replay with the changes.
+/// Returns the replay with the changes applied.
 fn edited(inner: &Inner, original: Original, edit: &Edit) -> Result<NewDelivery, WebhooksError> {
     let webhook = Arc::clone(&original.webhook);
     let mut new = repeat(inner, &webhook, original.row, original.payload);
@@ -196,7 +198,7 @@ fn edited(inner: &Inner, original: Original, edit: &Edit) -> Result<NewDelivery,
     Ok(new)
 }
 
-/// Reads the event of an edited payload, with the recorded headers of the original.
+/// Parses the event of an edited payload, with the recorded headers of the original.
 fn event_of(webhook: &LiveWebhook, headers: &str, payload: &Payload, text: &str) -> Event {
     let recorded: BTreeMap<String, String> = serde_json::from_str(headers).unwrap_or_default();
     let pairs = recorded.iter().filter_map(|(name, value)| {

@@ -1,4 +1,4 @@
-//! Compares a payload with the conditions of a payload filter for a form, in the same way as a delivery.
+//! Compares a payload with the conditions of a payload filter, for a form. Uses the same comparison as a delivery.
 
 use crate::error::WebhooksError;
 use crate::handle::Webhooks;

@@ -1,7 +1,6 @@
-//! Requests as senders sent them, for a program that forwards deliveries. A webhook's requests are kept in
-//! memory only, and only while someone forwards them: their headers contain signatures and secrets, which
-//! are never stored. A request that is not kept is rebuilt from the stored payload and signed as its sender
-//! would sign it.
+//! Requests as senders sent them, for a program that forwards deliveries. The requests of a webhook are kept only
+//! while a client forwards them, and only in memory, because their headers contain signatures and secrets. A
+//! request that is not kept is rebuilt from the stored payload, and signed in the way of its sender.
 
 pub(crate) mod kept;
 mod remade;
@@ -45,7 +44,7 @@ pub enum RequestOrigin {
 /// A header of a request.
 #[derive(Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RequestHeader {
-    /// In lower case.
+    /// The header's name in lower case.
     pub name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
@@ -64,13 +63,13 @@ pub struct DeliveryRequest {
     /// The query of the URL, without the question mark.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub query: Option<String>,
-    /// In the order of the request. Headers of the connection are left out.
+    /// The headers in the order of the request, without the headers of the connection.
     pub headers: Vec<RequestHeader>,
     /// The body in Base64.
     pub body: String,
 }
 
-/// Shows no headers and no body, as they contain secrets.
+/// Omits headers and body, because they contain secrets.
 impl std::fmt::Debug for DeliveryRequest {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("DeliveryRequest")
@@ -80,8 +79,8 @@ impl std::fmt::Debug for DeliveryRequest {
     }
 }
 
-/// Headers that belong to the sender's connection and not to the message: RFC 9110, section 7.6.1, and those that a
-/// client sets itself.
+/// Headers that belong to the sender's connection and not to the message (RFC 9110, section 7.6.1), and headers
+/// that a client sets itself.
 const CONNECTION: [&str; 12] = [
     "connection",
     "content-length",
@@ -148,7 +147,7 @@ impl Webhooks {
     }
 }
 
-/// The headers that are forwarded.
+/// Returns the headers to forward.
 fn shown(headers: &HeaderMap) -> Vec<RequestHeader> {
     let belongs_to_connection = |name: &HeaderName| CONNECTION.contains(&name.as_str());
     headers

@@ -1,5 +1,5 @@
-//! The crate's handle: its dependencies, its settings, and how it is opened. Other modules implement the
-//! operations on the same type.
+//! The crate's handle: its dependencies, its settings, and its creation. Other modules implement the operations on
+//! the same type.
 
 mod running;
 mod settings;
@@ -58,7 +58,7 @@ pub(crate) struct Inner {
     pub(crate) wake: Arc<Notify>,
     /// The lines that the worker currently cannot serve.
     pub(crate) blocked: Arc<BlockedLines>,
-    /// Notified when a delivery was held although the vault may have been unsealed in between.
+    /// Notified when a delivery was held but the vault may have been unsealed in the meantime.
     pub(crate) held: Notify,
     /// Random ID of this process, recorded in its leases.
     pub(crate) node: String,
@@ -71,7 +71,7 @@ pub(crate) struct Inner {
     pub(crate) cancels: Cancels,
     /// Circuit breakers of the channel accounts.
     pub(crate) circuits: Mutex<Circuits>,
-    /// Which silent webhooks had a regular sender.
+    /// Cached results: whether the sender of a silent webhook was regular.
     pub(crate) verdicts: Verdicts,
     /// Parsed configuration snapshots of deliveries.
     pub(crate) snapshots: Snapshots,
@@ -81,7 +81,7 @@ pub(crate) struct Inner {
     pub(crate) batches: Batches,
     pub(crate) refusals: Refusals,
     pub(crate) guesses: Guesses,
-    /// Requests of webhooks whose deliveries someone forwards.
+    /// Requests of the webhooks that clients forward.
     pub(crate) originals: Originals,
     pub(crate) delivery_ids: DeliveryIds,
     pub(crate) open_counts: OpenCounts,
@@ -89,9 +89,9 @@ pub(crate) struct Inner {
     pub(crate) sweep_clock: SweepClock,
     /// Tasks that must run to completion even if the caller disconnects.
     pub(crate) tasks: TaskTracker,
-    /// Held during a webhook change and the update of memory that follows it.
+    /// Locked during a change of a webhook and the following update of memory.
     pub(crate) changing: tokio::sync::Mutex<()>,
-    /// Held while deliveries of deleted webhooks are removed.
+    /// Locked while deliveries of deleted webhooks are removed.
     pub(crate) purging: tokio::sync::Mutex<()>,
 }
 
@@ -111,7 +111,7 @@ impl Inner {
         self.delivery_ids.next(&*self.clock, &*self.random)
     }
 
-    /// Continues after the last ID in the database, even if the clock was set back since.
+    /// Reads the last ID in the database, so that new IDs sort after it even if the clock was set back.
     async fn remember_last_id(&self) -> Result<(), StoreError> {
         let last = self
             .store
@@ -122,7 +122,7 @@ impl Inner {
         Ok(())
     }
 
-    /// The time by which sweeps decide which rows have expired.
+    /// Returns the time that decides which rows have expired.
     pub(crate) async fn sweep_now(&self) -> Result<Timestamp, StoreError> {
         self.sweep_clock.now(&self.store, &*self.clock).await
     }

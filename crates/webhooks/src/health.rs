@@ -1,5 +1,5 @@
-//! Facts for `doctor`: deliveries that wait although they could run, channels that do not respond, and senders that
-//! stopped.
+//! Facts for `doctor`: deliveries that wait for a worker for too long, channels that do not respond, and senders
+//! that stopped.
 
 pub(crate) mod verdicts;
 
@@ -14,16 +14,18 @@ use verdicts::{REGULAR_OF_DAYS, day_of, has_sender, is_silent};
 /// How many lines of the queue are examined.
 const LINES: i64 = 1024;
 
-/// A delivery that cannot be read is put off by a minute. One that was due earlier than this waits for a worker.
+/// A delivery that cannot be read is postponed by one minute. A delivery that was due earlier than this has not
+/// been postponed: it waits for a worker.
 const PUT_OFF_MS: i64 = 10 * 60_000;
 
 impl Webhooks {
-    /// Returns the due time of the delivery that has waited longest for a worker. Deliveries that wait for
-    /// something else do not count: a time, the vault, a budget, a paused or disabled webhook, a disabled channel, or a
+    /// Returns the due time of the delivery that has waited longest for a worker. Does not count deliveries that
+    /// wait for anything else: a time, the vault, a budget, a paused or disabled webhook, a disabled channel, or a
     /// channel that does not respond.
     pub async fn oldest_due(&self) -> Result<Option<Timestamp>, StoreError> {
         let inner = &self.0;
-        // The worker does this only if it has a free slot. A channel may have been changed or tested since.
+        // The worker follows the accounts only if it has a free slot. A channel may have been changed or tested
+        // since then.
         inner.follow_accounts().await?;
         let (now, on_hold) = (inner.now(), inner.live.on_hold());
         let read = inner
@@ -47,7 +49,7 @@ impl Webhooks {
         Ok(oldest)
     }
 
-    /// Returns when the oldest delivery was received that waits because its row cannot be read.
+    /// Returns the time of receipt of the oldest delivery that waits because its row cannot be read.
     pub async fn oldest_unreadable(&self) -> Result<Option<Timestamp>, StoreError> {
         let inner = &self.0;
         let since = Timestamp::from_millis(inner.now().as_millis().saturating_sub(PUT_OFF_MS));
@@ -57,13 +59,13 @@ impl Webhooks {
         read.await
     }
 
-    /// The IDs of the channel accounts that do not respond to this node. Their deliveries wait.
+    /// Returns the IDs of the channel accounts that do not respond to this node. Their deliveries wait.
     pub async fn unresponsive_channels(&self) -> Result<Vec<String>, StoreError> {
         self.0.follow_accounts().await?;
         Ok(self.0.circuits().opened_accounts())
     }
 
-    /// Lists enabled webhooks whose sender sent nearly every day and has not sent for two days or longer.
+    /// Lists enabled webhooks whose sender was regular but has not sent a delivery for two days or longer.
     pub async fn stopped_senders(&self) -> Result<Vec<StoppedSender>, StoreError> {
         let inner = &self.0;
         let now = inner.now();

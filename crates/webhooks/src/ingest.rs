@@ -1,8 +1,8 @@
-//! Ingest: turns a request into a stored delivery. The order of the steps is part of the API contract. This
-//! module does not depend on an HTTP server: the web crate passes headers and body.
+//! Ingest: turns a request into a stored delivery. The order of the steps is part of the API contract. This module
+//! does not depend on an HTTP server: the web crate passes headers and body.
 //!
-//! Only the batches access the database, and one lookup if a limit would refuse the request or another node may have
-//! just created the webhook.
+//! Database access is limited to the batches and one lookup. The lookup runs if a limit would refuse the request,
+//! or if another node may have just created the webhook.
 
 pub(crate) mod batch;
 mod begin;
@@ -49,7 +49,7 @@ impl Intake {
         Err(IngestError::AddressNotAllowed)
     }
 
-    /// Without its profile, nothing of the webhook is verified, held or accepted.
+    /// Checks that the profile is in use. Without it, deliveries of the webhook are not verified, held or accepted.
     fn check_profile(&self) -> Result<(), IngestError> {
         if self.webhook.lacks_profile {
             return Err(IngestError::ProfileMissing);
@@ -83,7 +83,7 @@ impl Intake {
         IngestError::RateLimited { wait_ms }
     }
 
-    /// Whether [`Intake::accept`] needs the URL.
+    /// Returns whether [`Intake::accept`] needs the URL.
     pub fn needs_url(&self) -> bool {
         let inner = &self.inner;
         matches!(self.phase, Phase::Hold)
@@ -99,7 +99,7 @@ impl Intake {
         url: &str,
         body: &Bytes,
     ) -> Result<Ingested, IngestError> {
-        // A sample of `webhooks.test` and a held delivery come without `begin_ingest`.
+        // Samples of `webhooks.test` and held deliveries do not pass `begin_ingest`, which makes the same check.
         self.check_profile()?;
         if body.len() > self.max_body_bytes() {
             let size = u64::try_from(body.len()).unwrap_or(u64::MAX);
@@ -132,7 +132,7 @@ impl Intake {
         if let Some(reply) = self.handshake((headers, url, body), &payload) {
             return Ok(Ingested::Handshake(reply));
         }
-        // Without a URL, the client began to forward while the request arrived.
+        // If `url` is empty, the client began to forward while the request arrived. The request is then not kept.
         let originals = &self.inner.originals;
         let is_kept = !url.is_empty() && originals.is_kept(&self.webhook.id, self.inner.now());
         let original = is_kept.then(|| Original::of(headers, url, body));
@@ -179,7 +179,7 @@ impl Intake {
         if let Some(unmet) = payload_filter::unmet(&config.payload_filter, &payload) {
             return self.filter(&arrived, Some(unmet)).await;
         }
-        // A held delivery has had its permit.
+        // A held delivery already has its permit.
         let place = match self.phase {
             Phase::Release(_) => None,
             _ => match self.reserve(&arrived).await? {

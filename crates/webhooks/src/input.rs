@@ -35,8 +35,8 @@ enum Events {
     Lists(Lists),
 }
 
-/// Allow and deny lists of names. If either is `null`, that list is cleared and an absent list is kept.
-/// Without a `null`, the object replaces both lists.
+/// Allow and deny lists of names. If one list is `null`, it is cleared, and an absent list is kept. Without a
+/// `null`, the object replaces both lists.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
 struct Lists {
@@ -148,7 +148,7 @@ pub struct WebhookInput {
     pub paused: Patch<bool>,
 }
 
-/// Rejects a secret header that is also the event header or a header recorded with each delivery. The
+/// Rejects a secret header that is also the event header or a header recorded with each delivery. Otherwise the
 /// secret would be stored in plain text.
 fn secret_stays_apart(stored: &StoredConfig) -> Checked<()> {
     let Some(carrier) = stored.auth.header.as_deref() else {
@@ -171,7 +171,7 @@ fn secret_stays_apart(stored: &StoredConfig) -> Checked<()> {
 }
 
 impl WebhookInput {
-    /// The supplied secret, from either `secret` or `auth.secret`.
+    /// Returns the supplied secret, from either `secret` or `auth.secret`.
     pub(crate) fn secret(&self) -> &Patch<SecretString> {
         match &self.auth {
             Patch::Set(auth) if !self.secret.is_said() => &auth.secret,

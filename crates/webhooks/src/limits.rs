@@ -1,6 +1,7 @@
-//! Rate limits for accepted deliveries if there is one node, per webhook and overall, as exact sliding windows, and the
-//! reservations under these and under [`crate::shared_limits`]. A permit is reserved before a delivery is stored and
-//! released if storing fails, so duplicates and failures do not count. It must not depend on requests.
+//! Exact sliding windows per webhook and overall: the rate limits for accepted deliveries if there is one node.
+//! Also contains the reservations under these limits and under [`crate::shared_limits`]. A permit is reserved
+//! before a delivery is stored, and released if storing fails. Duplicates and failures therefore do not count. This
+//! module must not depend on requests.
 
 pub(crate) mod per_minute;
 mod windows;
@@ -22,7 +23,7 @@ pub(crate) const MAX_WAITING: u64 = 10_000;
 pub(crate) struct Limits {
     clock: Arc<dyn Clock>,
     windows: Mutex<Windows>,
-    /// Notified whenever an undecided permit is kept or released.
+    /// Notified when an undecided permit is kept or released.
     settled: Notify,
 }
 
@@ -46,13 +47,13 @@ pub(crate) struct Reservation {
 enum ReservedIn {
     /// The shared limits of all nodes.
     Shared(SharedPermit),
-    /// The windows of this node, at this time in milliseconds of the monotonic clock.
+    /// The windows of this node. The permit has this time, in milliseconds of the monotonic clock.
     Window { at_ms: u64 },
-    /// The webhook's queue; one step is the interval between starts, in microseconds.
+    /// The webhook's queue. One step is the interval between starts, in microseconds.
     Waiting { step_us: u64 },
 }
 
-/// The limit refuses for this long.
+/// Returns the refusal of a limit with this wait.
 const fn refused_for(wait_ms: u64) -> RateRefused {
     RateRefused {
         wait_ms,
@@ -123,7 +124,7 @@ impl Limits {
         limits: PerMinute,
     ) -> Result<Reservation, RateRefused> {
         let mut windows = self.lock();
-        // Read the clock under the lock: an earlier reading could be older than a recorded timestamp.
+        // Reads the clock under the lock: an earlier reading could be older than a recorded timestamp.
         let now_ms = self.clock.monotonic_ms();
         windows.tick(now_ms);
         if let Some(refused) = windows.refusal(webhook, limits, now_ms) {
@@ -154,7 +155,7 @@ impl Limits {
         }
     }
 
-    /// Reserves a permit in the webhook's queue, which holds at most [`MAX_WAITING`] deliveries.
+    /// Reserves a permit in the webhook's queue, which can contain at most [`MAX_WAITING`] deliveries.
     pub(crate) fn reserve_waiting(
         self: &Arc<Self>,
         webhook: &WebhookId,
@@ -179,8 +180,8 @@ impl Limits {
         })
     }
 
-    /// Like [`Limits::reserve`], but waits for undecided permits and retries, at most three times. This
-    /// reuses permits that a duplicate or a failed write releases.
+    /// Like [`Limits::reserve`], but waits for undecided permits and retries, at most three times. A duplicate or a
+    /// failed write releases its permit, which can then be reused.
     pub(crate) async fn reserve_decided(
         self: &Arc<Self>,
         webhook: &WebhookId,
@@ -194,7 +195,7 @@ impl Limits {
                 _ => break,
             }
             let settled = self.settled.notified();
-            // Retry first: the last undecided permit may have been decided before `notified` was created.
+            // Retries first: the last undecided permit may have been decided before `notified` was created.
             outcome = self.reserve(webhook, limits);
             if matches!(
                 outcome,
@@ -214,7 +215,7 @@ impl Limits {
     pub(crate) fn remember(&self, webhook: &WebhookId, age_ms: u64) {
         let mut windows = self.lock();
         let now_ms = self.clock.monotonic_ms();
-        // Wrapping is fine: the windows only store the low bits of a timestamp.
+        // Wrapping is correct, because the windows store only the low bits of a timestamp.
         windows.record(webhook, now_ms.wrapping_sub(age_ms));
     }
 

@@ -100,8 +100,8 @@ impl Webhooks {
         let limit = i64::try_from(query.limit).unwrap_or(i64::MAX);
         let read = self.0.store.read(move |conn| {
             Box::pin(async move {
-                // Read before the list, so that a delivery that is released in between is in at least one of
-                // the two.
+                // Read before the list, so that a delivery that is released between the two reads is in at least
+                // one of them.
                 let held = match &filter.webhook {
                     Some(webhook) if filter.before.is_none() => {
                         conn.find_first_held_of(webhook).await?
@@ -171,7 +171,7 @@ impl Webhooks {
     }
 }
 
-/// Whether `text` has the form of a page cursor.
+/// Returns whether `text` has the form of a page cursor.
 pub(crate) fn is_cursor(prefix: &str, text: &str) -> bool {
     text.strip_prefix(prefix)
         .is_some_and(|rest| rest.len() == 32 && rest.bytes().all(|b| b.is_ascii_hexdigit()))

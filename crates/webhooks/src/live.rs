@@ -1,5 +1,5 @@
-//! The in-memory copy of all webhooks, including their secrets while the vault is unsealed, so that
-//! requests need no database query. [`crate::reload`] keeps it up to date.
+//! The in-memory copy of all webhooks. It includes their secrets while the vault is unlocked, so that requests need
+//! no database query. [`crate::reload`] keeps the copy up to date.
 
 use crate::metrics::DeliveryCounters;
 use crate::rules::OnLimit;
@@ -38,7 +38,7 @@ pub(crate) struct LiveWebhook {
     pub(crate) auth: AuthConfig,
     pub(crate) config: WebhookConfig,
     pub(crate) profile: &'static Profile,
-    /// Whether no profile in use has the webhook's profile or mode, so that its deliveries can be neither verified nor
+    /// Whether no profile in use has the webhook's profile or mode. Its deliveries can then be neither verified nor
     /// read.
     pub(crate) lacks_profile: bool,
     /// The snapshot that is copied into each delivery, as JSON.
@@ -59,12 +59,12 @@ impl fmt::Debug for LiveWebhook {
 }
 
 impl LiveWebhook {
-    /// Whether the secrets could not be loaded because the vault was sealed.
+    /// Returns whether the secrets could not be loaded because the vault was sealed.
     pub(crate) const fn is_sealed(&self) -> bool {
         matches!(self.secrets, LiveSecrets::Sealed)
     }
 
-    /// The unexpired secrets, current one first.
+    /// Returns the unexpired secrets, current one first.
     pub(crate) fn secrets(&self, now: Timestamp) -> Vec<&str> {
         let LiveSecrets::Known(secrets) = &self.secrets else {
             return Vec::new();
@@ -76,7 +76,7 @@ impl LiveWebhook {
             .collect()
     }
 
-    /// The secrets, including expired ones.
+    /// Returns the secrets, including expired ones.
     pub(crate) fn all_secrets(&self) -> Vec<&str> {
         let LiveSecrets::Known(secrets) = &self.secrets else {
             return Vec::new();
@@ -115,7 +115,8 @@ impl LiveWebhook {
     }
 }
 
-/// Decrypts the secrets of a webhook. A damaged secret is logged and skipped, so it verifies nothing.
+/// Decrypts the secrets of a webhook. A damaged secret is logged and skipped, so no request can be verified with
+/// it.
 async fn open_secrets(
     secrets: &Secrets,
     public_id: &str,
@@ -153,14 +154,14 @@ impl LiveWebhooks {
         all.values().find(|live| live.id == *id).map(Arc::clone)
     }
 
-    /// The webhooks whose queues are on hold, because they are disabled or paused.
+    /// Returns the webhooks whose queues are on hold because the webhooks are disabled or paused.
     pub(crate) fn on_hold(&self) -> HashSet<WebhookId> {
         let all = self.0.load();
         let on_hold = all.values().filter(|live| !live.enabled || live.paused);
         on_hold.map(|live| live.id.clone()).collect()
     }
 
-    /// The paused schedules, whose due runs wait.
+    /// Returns the paused schedules, whose due runs wait.
     pub(crate) fn paused_schedules(&self) -> HashSet<WebhookId> {
         let all = self.0.load();
         let paused = all
@@ -169,7 +170,7 @@ impl LiveWebhooks {
         paused.map(|live| live.id.clone()).collect()
     }
 
-    /// The enabled webhooks that refuse deliveries because their profile is missing.
+    /// Returns the enabled webhooks that refuse deliveries because their profile is missing.
     pub(crate) fn without_profile(&self) -> Vec<WebhookId> {
         let all = self.0.load();
         let without = all
@@ -178,7 +179,7 @@ impl LiveWebhooks {
         without.map(|live| live.id.clone()).collect()
     }
 
-    /// The schedules whose time zone this machine does not have, without disabled and paused ones.
+    /// Returns the schedules whose time zone this machine does not have, except disabled and paused ones.
     pub(crate) fn without_zone(&self) -> Vec<WebhookId> {
         let all = self.0.load();
         let without = all.values().filter(|live| {
@@ -194,7 +195,7 @@ impl LiveWebhooks {
         schedules.map(|live| live.id.clone()).collect()
     }
 
-    /// The webhooks whose queues are rate limited, with their deliveries per minute.
+    /// Returns the webhooks whose queues are rate limited, with their deliveries per minute.
     pub(crate) fn paced(&self) -> Vec<(WebhookId, u32)> {
         let all = self.0.load();
         all.values()
@@ -203,7 +204,7 @@ impl LiveWebhooks {
             .collect()
     }
 
-    /// Call this, `put` and `remove` only while `changing` is held.
+    /// Replaces all webhooks. Call this function, `put` and `remove` only while `changing` is locked.
     pub(crate) fn replace_all(&self, all: ByPublicId) {
         self.0.store(Arc::new(all));
     }

@@ -1,5 +1,5 @@
-//! Composes the message that an agent receives for a delivery: three parts separated by lines of three
-//! hyphens. Text from the sender is fenced and can break neither the fence nor the separators.
+//! Composes the message that an agent receives for a delivery. The message has three parts, separated by lines of
+//! three hyphens. Text from the sender is fenced, and cannot break the fence or the separators.
 
 use std::borrow::Cow;
 
@@ -8,11 +8,11 @@ use gatehouse_domain::Timestamp;
 /// The tool that returns the full payload.
 pub const PAYLOAD_TOOL: &str = "webhook_get_full_payload";
 
-/// The line about a payload that the sender did not send.
+/// The line for a payload that was edited and is not the sender's.
 const EDITED: &str =
     "Payload: edited for a replay. The sender did not send it, and it is not verified.\n";
 
-/// Longer names and event types are cut; each occupies one line.
+/// Maximum length of names and event types, which occupy one line each. Longer ones are truncated.
 const MAX_LINE_CHARS: usize = 200;
 
 /// The content of the message.
@@ -92,7 +92,7 @@ fn harmless(text: &str) -> String {
     out
 }
 
-/// Every character that some reader treats as a line break.
+/// Returns whether some reader treats the character as a line break.
 fn is_line_break(c: char) -> bool {
     matches!(
         c,
@@ -100,14 +100,14 @@ fn is_line_break(c: char) -> bool {
     )
 }
 
-/// Zero-width characters, and characters that change the writing direction.
+/// Returns whether the character has zero width or changes the writing direction.
 fn is_invisible(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
         | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
-/// Every character that looks like a hyphen or part of a horizontal rule.
+/// Returns whether the character looks like a hyphen or part of a horizontal rule.
 fn is_dash(c: char) -> bool {
     matches!(
         c,
@@ -123,7 +123,7 @@ fn is_dash(c: char) -> bool {
     )
 }
 
-/// Whether a line shows nothing but three or more dashes, as in `---`, `- - -` or `———`.
+/// Returns whether a line shows only three or more dashes, as in `---`, `- - -` or `———`.
 fn is_separator(line: &str) -> bool {
     let mut dashes = 0_usize;
     for c in line.chars() {
@@ -136,7 +136,7 @@ fn is_separator(line: &str) -> bool {
     dashes >= 3
 }
 
-/// Length of the longest run of a character.
+/// Returns the length of the longest run of a character.
 fn longest_run(text: &str, wanted: char) -> usize {
     let (longest, _) = text.chars().fold((0, 0), |(longest, run), c| {
         let run = if c == wanted { run + 1 } else { 0 };

@@ -1,5 +1,5 @@
-//! The metrics of this crate: all names, and the functions that record them. Labels have few values: anything a sender
-//! or model can choose freely (unlisted event types, tool names) becomes `other`.
+//! The metrics of this crate: all names, and the functions that record them. Labels have few values. A value that a
+//! sender or model can choose freely, such as an unlisted event type or a tool name, becomes `other`.
 
 use gatehouse_domain::{DeliveryStatus, WebhookId};
 use gatehouse_sources::profile;
@@ -71,7 +71,7 @@ pub fn describe() {
         LEASE_TAKEOVERS,
         "Deliveries that another process took over because their lease was not renewed."
     );
-    // Initialize the series without labels, so that each metric exists with value 0.
+    // Initializes the series without labels, so that each metric exists with the value 0.
     for name in [
         DELIVERIES,
         REJECTED,
@@ -87,15 +87,15 @@ pub fn describe() {
     gauge!(QUEUE_DEPTH).set(0.0);
 }
 
-/// The label for an event type. Only the types of profiles are labels, so that senders cannot add any.
+/// Returns the label for an event type. Only the types of profiles are labels, so that senders cannot add labels.
 pub fn event_label(event_type: Option<&str>) -> &'static str {
     event_type
         .and_then(profile::find_event_type)
         .unwrap_or(OTHER)
 }
 
-/// Counts a delivery that reached a status. Each status that a delivery passes through counts once. The label is
-/// the webhook's id: the public ID is part of a URL that may be the only secret of a webhook.
+/// Counts a delivery that reached a status. Each status of a delivery is counted once. The label is the webhook's
+/// ID and not its public ID, which is part of a URL that may be the only secret of a webhook.
 pub fn delivery(webhook: &WebhookId, status: DeliveryStatus, event_type: Option<&str>) {
     delivery_counter(webhook, status, event_label(event_type)).increment(1);
 }
@@ -178,7 +178,7 @@ fn known(values: &[&'static str], value: &str) -> &'static str {
     values.find(|known| *known == value).unwrap_or(OTHER)
 }
 
-/// Counts deliveries whose leases another process no longer renewed.
+/// Counts deliveries whose leases another process stopped renewing.
 pub(crate) fn taken_over(deliveries: usize) {
     counter!(LEASE_TAKEOVERS).increment(u64::try_from(deliveries).unwrap_or(u64::MAX));
 }

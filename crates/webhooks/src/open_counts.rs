@@ -1,5 +1,5 @@
-//! Counts of open deliveries for statistics. Counting a long queue takes time, so such a count is used until a newer
-//! one has been made in the background.
+//! Counts of open deliveries for statistics. Counting a long queue takes time, so the last count is used until the
+//! next one is complete. The next count runs in the background.
 
 use crate::handle::Inner;
 use gatehouse_store::{OpenCount, StoreError};
@@ -7,22 +7,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-/// The counts of a queue with fewer deliveries are not used again.
+/// The minimum length of a queue whose count is cached.
 const LONG_QUEUE: i64 = 2000;
-/// Counting a long queue takes at most this fraction of the time.
+/// The divisor for the maximum share of time that counting a long queue takes.
 const MAX_SHARE: u64 = 20;
-/// After this time, in milliseconds, a count is not used while a newer one is made.
+/// The maximum age of a cached count, in milliseconds. A newer count runs in the background.
 const MAX_AGE_MS: u64 = 60_000;
-/// While the queue is long, a newer count is made after this time even if no reader wants one.
+/// While the queue is long, a new count starts after this time even if no reader requests one.
 const RENEWED_MS: u64 = MAX_AGE_MS / 2;
 
 /// The last count.
 #[derive(Debug, Default)]
 pub(crate) struct OpenCounts {
     last: Mutex<Option<Count>>,
-    /// Held while one is made.
+    /// Locked during a count.
     making: tokio::sync::Mutex<()>,
-    /// Notified when a newer one is wanted.
+    /// Notified when a newer count is requested.
     wanted: Notify,
 }
 
@@ -31,7 +31,7 @@ struct Count {
     open: Arc<[OpenCount]>,
     /// The number of open deliveries.
     total: i64,
-    /// When it was complete, by the monotonic clock.
+    /// When the count was complete, by the monotonic clock.
     made_ms: u64,
     took_ms: u64,
 }
@@ -40,7 +40,7 @@ struct Count {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Age {
     Fresh,
-    /// Used, but a newer one is wanted.
+    /// The count may be used, but a newer one is requested.
     Stale,
     Expired,
 }
@@ -61,8 +61,8 @@ impl Count {
 }
 
 impl OpenCounts {
-    /// Requests a count if the queue is long and the last count is not recent, so that a reader does not have to wait
-    /// for one. If the queue is short, the next reader counts it.
+    /// Requests a count if the queue is long and the last count is not recent, so that readers do not wait for one.
+    /// If the queue is short, the next reader counts it.
     pub(crate) fn note_depth(&self, depth: i64, now_ms: u64) {
         if depth < LONG_QUEUE {
             self.set(None);
@@ -88,7 +88,7 @@ impl OpenCounts {
     }
 }
 
-/// Makes newer counts when they are wanted, until `stop`.
+/// Makes newer counts when they are requested, until `stop`.
 pub(crate) async fn serve(inner: Arc<Inner>, stop: CancellationToken) {
     let counts = async {
         loop {

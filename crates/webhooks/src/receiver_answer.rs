@@ -26,7 +26,8 @@ pub(crate) fn stored(
     }
 }
 
-/// Removes the secrets of a webhook. `None` if they are not known: then nothing can be removed.
+/// Returns a redactor for the secrets of a webhook. Returns `None` if the secrets are not known; no secret can then
+/// be removed.
 fn redactor(inner: &Inner, webhook: &WebhookId) -> Option<Redactor> {
     let live = inner.live.find_by_id(webhook)?;
     if live.is_sealed() {
@@ -40,7 +41,8 @@ fn redactor(inner: &Inner, webhook: &WebhookId) -> Option<Redactor> {
     ))
 }
 
-/// The beginning of a text, without control characters other than line breaks and tabs. `None` if nothing is left.
+/// Returns the beginning of a text, without control characters other than line breaks and tabs. Returns `None` if
+/// nothing remains.
 fn beginning(text: &str) -> Option<String> {
     let is_kept = |c: &char| !c.is_control() || matches!(c, '\n' | '\t');
     let text: String = text.chars().filter(is_kept).collect();

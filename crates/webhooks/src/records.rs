@@ -178,7 +178,8 @@ impl Inner {
         conn.insert_change("webhooks", now).await
     }
 
-    /// Writes with secrets, which needs the vault. Without secrets, the vault's state does not matter.
+    /// Runs a write that may store secrets. With secrets, the write needs the vault. Without secrets, the vault may
+    /// be sealed.
     pub(crate) async fn write_with<T, F>(
         self: &Arc<Self>,
         secrets: Vec<(SecretOwner, SecretString)>,

@@ -1,5 +1,5 @@
-//! Reloads the webhooks in memory: at startup, after each change, on each unseal, and when another node reports a
-//! change. Sealing the vault removes the secrets.
+//! Reloads the webhooks in memory: at startup, after each change, whenever the vault is unlocked, and when another
+//! node reports a change. Sealing the vault removes the secrets.
 
 use crate::error::WebhooksError;
 use crate::handle::{Inner, Webhooks};
@@ -14,7 +14,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// The delay before another attempt to read webhooks.
+/// The delay before a retry of reading the webhooks.
 const AGAIN: Duration = Duration::from_secs(1);
 /// Maximum number of accepted deliveries that the rate limits restore at startup.
 const REMEMBERED: i64 = 100_000;
@@ -42,14 +42,14 @@ impl Inner {
         Ok(())
     }
 
-    /// Restores the rate limits from deliveries accepted in the minute before startup.
+    /// Restores the rate limits from the deliveries accepted in the minute before startup.
     pub(crate) async fn remember_recent(&self) -> Result<(), WebhooksError> {
         let now = self.now();
         let since = Timestamp::from_millis(now.as_millis() - i64::from(WINDOW_MS));
         let read = self.store.read(move |conn| {
             Box::pin(async move { conn.list_accepted_since(since, REMEMBERED).await })
         });
-        // A schedule needs no permit, and a webhook with a queue gets no more than its rate.
+        // A schedule needs no permit. A webhook with a queue gets at most as many permits as its rate allows.
         let mut left: HashMap<WebhookId, u32> = self.live.paced().into_iter().collect();
         left.extend(self.live.schedules().into_iter().map(|id| (id, 0)));
         for delivery in read.await? {
@@ -68,15 +68,15 @@ impl Inner {
 }
 
 impl Webhooks {
-    /// Reloads every webhook from the database: at startup, after an unseal, and when another node changed
-    /// webhooks (subject `webhooks` of the change feed).
+    /// Reloads every webhook from the database: at startup, after the vault is unlocked, and when another node
+    /// changed webhooks (subject `webhooks` of the change feed).
     pub async fn reload(&self) -> Result<(), WebhooksError> {
         let _turn = self.0.changing.lock().await;
         self.reload_all().await
     }
 
-    /// Like [`Webhooks::reload`], repeated until it succeeds. Otherwise a webhook that another node disabled, or a
-    /// secret that it replaced, would be accepted here until the next change.
+    /// Like [`Webhooks::reload`], repeated until it succeeds. If it failed, this node would use outdated webhooks
+    /// until the next change, for example a webhook that another node disabled or a secret that it replaced.
     pub async fn reload_with_retries(&self) {
         while let Err(error) = self.reload().await {
             tracing::warn!(%error, "changed webhooks could not be reloaded; retrying");
@@ -84,7 +84,8 @@ impl Webhooks {
         }
     }
 
-    /// Applies changed profiles: to new deliveries, and to those that were held without their profile.
+    /// Applies changed profiles to new deliveries, and to deliveries that were held because their profile was
+    /// missing.
     pub async fn profiles_changed(&self) {
         self.reload_with_retries().await;
         self.0.held.notify_one();
@@ -143,13 +144,13 @@ impl Webhooks {
         Ok(())
     }
 
-    /// Reloads the webhooks whenever the vault is sealed or unsealed, and then processes held deliveries.
+    /// Reloads the webhooks whenever the vault is sealed or unlocked. Then processes held deliveries.
     pub(crate) fn follow_vault(&self, stop: &CancellationToken, tasks: &TaskTracker) {
-        /// How often to look for deliveries that a sealed node has held.
+        /// Interval between checks for deliveries that another, sealed node has held.
         const OTHER_NODES: Duration = Duration::from_secs(30);
         let (webhooks, mut status) = (self.clone(), self.0.secrets.subscribe_status());
         let follow = async move {
-            // The webhooks were loaded before this task subscribed, so reload once for changes in between.
+            // The webhooks were loaded before this task subscribed. One reload covers changes in between.
             status.mark_changed();
             loop {
                 tokio::select! {

@@ -1,6 +1,6 @@
-//! Deletes webhooks. The webhook is deleted at once. Its deliveries, possibly a million, are deleted in
-//! batches in the background, to hold the writer only briefly. The list of pending removals is in the
-//! database, so they continue after a restart.
+//! Deletes webhooks. The webhook itself is deleted immediately. Its deliveries, which can be a million, are deleted
+//! in the background, in batches that keep each transaction short. The list of pending removals is in the database,
+//! so the deletion continues after a restart.
 
 use crate::batch_size::BatchSize;
 use crate::error::WebhooksError;
@@ -15,11 +15,12 @@ use tokio_util::task::TaskTracker;
 
 /// Maximum number of bytes of bodies per write. A larger single delivery is deleted alone.
 const PIECE_BYTES: i64 = 8 * 1024 * 1024;
-/// How long a removal stays listed, for requests that were in progress when the webhook was deleted.
+/// How long a removal stays listed. Requests that were in progress when the webhook was deleted can still store
+/// deliveries.
 const LINGER: Duration = Duration::from_mins(10);
-/// How often pending removals are processed.
+/// Interval between two runs that process pending removals.
 const SWEEP: Duration = Duration::from_mins(5);
-/// Only one of several nodes processes them. If it stops, another node takes over after this time.
+/// The lease of the node that processes removals. If this node stops, another node takes over after this time.
 const LEASE: Duration = Duration::from_mins(15);
 
 impl Webhooks {
@@ -82,13 +83,13 @@ impl Webhooks {
         Ok(self.0.purge().await?)
     }
 
-    /// The duty of [`Webhooks::purge_once`].
+    /// Returns the duty of [`Webhooks::purge_once`].
     #[doc(hidden)]
     pub const fn removal_duty() -> Duty {
         Duty::new("webhooks.removals", LEASE)
     }
 
-    /// Processes pending removals unless another node does. Returns whether this one did.
+    /// Processes pending removals unless another node does so. Returns whether this node did.
     #[doc(hidden)]
     pub async fn purge_once(&self, duty: &Duty) -> Result<bool, WebhooksError> {
         Ok(self.0.purge_once(duty).await?)
@@ -129,7 +130,7 @@ impl Inner {
             }
         }
         if has_removals {
-            // Deliveries of other webhooks may have waited in the same session behind the removed ones.
+            // Deliveries of other webhooks may have waited behind the removed ones in the same session.
             while crate::worker::revive(self).await? {}
         }
         let now = self.sweep_now().await?;

@@ -1,6 +1,6 @@
 //! Replays: runs deliveries again when the owner requests it.
 //!
-//! A replay is a new delivery, linked to the old one. It skips verification, deduplication and limits. It
+//! A replay is a new delivery that is linked to the original. It skips verification, deduplication and limits. It
 //! runs with the webhook's *current* configuration, so the owner can test a change.
 
 mod many;
@@ -47,13 +47,13 @@ impl Inner {
     }
 }
 
-/// Whether the payload of a delivery is not the sender's.
+/// Returns whether the payload of a delivery was edited.
 pub(crate) fn has_edited_payload(row: &DeliveryRow) -> bool {
     EditedPart::list(row.edited.as_deref()).contains(&EditedPart::Payload)
 }
 
-/// Returns a copy of the delivery with a new ID. The unique key stays with the original. An edited payload adds
-/// nothing to the conversation about the real event.
+/// Returns a copy of the delivery with a new ID. The unique key stays with the original. The copy of an edited
+/// delivery has its own session, so it adds nothing to the conversation about the real event.
 pub(crate) fn repeat(
     inner: &Inner,
     webhook: &LiveWebhook,

@@ -1,6 +1,6 @@
-//! Deletes ended deliveries after the configured retention time. It also limits refused deliveries to the newest
-//! [`REFUSED_KEPT`] per webhook and status, and rejected ones also per reason. It works in small batches because other
-//! writes may have to wait. `removal` deletes the deliveries of deleted webhooks.
+//! Deletes ended deliveries after the configured retention time. Also limits refused deliveries to the newest
+//! [`REFUSED_KEPT`] per webhook and status; rejected deliveries are limited per reason as well. Deletes in small
+//! batches, because other writes may have to wait. `removal` deletes the deliveries of deleted webhooks.
 
 use crate::batch_size::BatchSize;
 use crate::handle::{Inner, Webhooks};
@@ -11,13 +11,13 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 const PERIOD: Duration = Duration::from_mins(1);
-/// Only one of several nodes sweeps. If it stops, another node takes over after this time.
+/// The lease of the node that sweeps. If this node stops, another node takes over after this time.
 const LEASE: Duration = Duration::from_mins(5);
 /// Number of refused deliveries kept per webhook and status, and per reason for rejected ones.
 pub const REFUSED_KEPT: i64 = 1000;
 /// Maximum number of bytes of bodies per write. A larger single delivery is deleted alone.
 const PIECE_BYTES: i64 = 8 * 1024 * 1024;
-/// If IDs are further ahead of the clock than this, in milliseconds, they do not show the age of a delivery.
+/// If IDs are further ahead of the clock than this, in milliseconds, they do not indicate the age of a delivery.
 const AHEAD_MS: u64 = 3_600_000;
 const DAY: Duration = Duration::from_hours(24);
 
@@ -154,7 +154,7 @@ impl Inner {
     }
 }
 
-/// Returns the first deliveries, at least one, up to the limit of one write.
+/// Returns the first deliveries up to the limit of one write, but at least one.
 fn piece(old: Vec<OldDelivery>) -> Vec<DeliveryId> {
     let mut bytes: i64 = 0;
     let fits = |one: &OldDelivery| {

@@ -1,5 +1,5 @@
-//! Rotates the secret of a webhook. The previous secret remains valid for a while, which gives the owner
-//! time to update the sender.
+//! Rotates the secret of a webhook. The previous secret remains valid for some time, in which the owner can update
+//! the sender.
 
 use crate::error::WebhooksError;
 use crate::handle::{Inner, Webhooks};
@@ -41,8 +41,8 @@ impl fmt::Debug for RotatedSecret {
 }
 
 impl Webhooks {
-    /// Replaces the secret of a webhook with the given or a generated one. Previous secrets remain valid
-    /// until their own expiry. With an overlap of 0, all of them expire immediately.
+    /// Replaces the secret of a webhook with the given secret or a generated one. Previous secrets remain valid
+    /// until their own expiry. With an overlap of 0, all previous secrets expire immediately.
     pub async fn rotate_secret(
         &self,
         actor: &Actor,
@@ -153,7 +153,7 @@ impl Inner {
         })
     }
 
-    /// Decrypts the current secret. A damaged one is dropped; a sealed vault fails the rotation.
+    /// Decrypts the current secret. Drops a damaged secret. Fails if the vault is sealed.
     async fn old_secret(
         &self,
         public_id: &str,

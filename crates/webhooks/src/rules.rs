@@ -14,7 +14,7 @@ pub enum OnLimit {
     Queue,
 }
 
-/// Whether a field has its default value. For `skip_serializing_if`.
+/// Returns whether a field has its default value. For `skip_serializing_if`.
 pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }

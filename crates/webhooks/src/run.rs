@@ -1,5 +1,5 @@
-//! Runs a delivery once: an agent's turn, or a text sent to a channel ([`crate::sending`]). Returns the outcome
-//! and whether to retry; the worker records it.
+//! Runs a delivery once: an agent's turn, or a text sent to a channel ([`crate::sending`]). Returns the outcome,
+//! and whether to retry. The worker records the outcome.
 
 pub(crate) mod outcome;
 mod payload_files;
@@ -30,14 +30,14 @@ use tokio_util::sync::CancellationToken;
 
 /// Maximum length of the name of a session.
 const MAX_LABEL_CHARS: usize = 200;
-/// The wait for a provider that limits the rate without a stated delay. Limits usually count per minute.
+/// The delay after a rate limit of a provider that does not specify a delay. Limits usually count per minute.
 const UNSTATED_WAIT: Duration = Duration::from_mins(1);
 
 /// The signals that can stop a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stops<'a> {
-    /// Stops this run: the delivery was cancelled, its webhook was deleted, its lease was lost, or the
-    /// drain time is over.
+    /// Stops this run: the delivery was canceled, its webhook was deleted, its lease was lost, or the drain time is
+    /// over.
     pub(crate) run: &'a CancellationToken,
     /// Gatehouse is shutting down. The run continues, but the agents crate may end its turn.
     pub(crate) house: &'a CancellationToken,
@@ -63,7 +63,7 @@ pub(crate) async fn run(
         let why = "The stored payload can no longer be read.".to_owned();
         return Outcome::Failed(Trace::default(), why);
     };
-    // An answer changes the target of its delivery.
+    // A delivery that already has an answer has the target of its channel.
     let has_target = work.row.target.as_deref().is_some_and(|it| !it.is_empty());
     if snapshot.config.deliver_only || has_target {
         sending::run(inner, work, snapshot, &payload, stops.run).await
@@ -72,8 +72,8 @@ pub(crate) async fn run(
     }
 }
 
-/// Sends the delivery to the agent and waits for the turn to end. A sender's test of the connection is complete
-/// without an agent.
+/// Sends the delivery to the agent and waits for the turn to end. A delivery that only tests the connection
+/// completes without an agent.
 async fn ask_agent(
     inner: &Inner,
     work: &DeliveryWork,
@@ -92,7 +92,7 @@ async fn ask_agent(
     } else {
         let taking = payload_files::take(inner, payload);
         let taken = stops.run.run_until_cancelled(taking).await;
-        // A later attempt would continue the turn with this text, so it must be complete.
+        // A later attempt would continue the turn with this text, so the text must be complete.
         let Some(PayloadFiles { without, files }) = taken else {
             return Outcome::Interrupted { began: false };
         };
@@ -135,7 +135,7 @@ async fn ask_agent(
     }
 }
 
-/// The message for a delivery of a sender.
+/// Returns the message for a delivery of a sender.
 fn sender_text(work: &DeliveryWork, snapshot: &Snapshot, payload: &Payload) -> String {
     let event = work.row.event_type.as_deref();
     let summary = summary::summarise(snapshot.config.profile(), event, payload);
@@ -151,7 +151,7 @@ fn sender_text(work: &DeliveryWork, snapshot: &Snapshot, payload: &Payload) -> S
     })
 }
 
-/// The name of a new session: what happened, or the key of the session if the sender's format is unknown.
+/// Returns the name of a new session: the event, or the key of the session if the sender's format is unknown.
 fn label_of(work: &DeliveryWork) -> String {
     let summary = work.row.summary.as_deref();
     let label = summary.and_then(|summary| summary::first_words(summary, MAX_LABEL_CHARS));
@@ -165,7 +165,7 @@ fn after_turn(
     target: Option<&str>,
 ) -> Outcome {
     let lack = lack_of(&report);
-    // The only tool of a webhook's turn that changes anything. A repeated attempt may send again.
+    // `channel_send` is the only tool of a webhook's turn that changes anything. A repeated attempt may send again.
     let is_send =
         |action: &Action| action.tool == CHANNEL_SEND && action.status == ActionStatus::Ok;
     let has_sent = report.actions.iter().any(is_send);
@@ -199,7 +199,7 @@ fn after_turn(
             Outcome::Exhausted(trace, resets_at)
         }
         Some(problem) if let Some(asked) = asked => Outcome::Wait(trace, problem.message, asked),
-        // The agent did not fail.
+        // The failure was not the agent's, so a retry may succeed.
         Some(problem) if retry_errors || problem.code == ErrorCode::StorageUnavailable => {
             Outcome::Retry(trace, problem.message, None)
         }

@@ -1,10 +1,10 @@
-//! Schedules: webhooks whose sender is the clock. Validates a schedule and calculates its runs. Pure; `runs` starts
+//! Schedules: webhooks that the clock triggers. Validates a schedule and calculates its runs. Pure; `runs` starts
 //! the runs.
 //!
-//! A `cron` pattern is in the wall-clock time of its zone. When clocks go forward, a pattern of fixed hours, minutes
-//! and seconds that falls into the skipped hour runs at the first moment after it; a pattern with `*` or a step in one
-//! of these fields has no run in it. When clocks go back, the former runs in the first of the two equal hours, and the
-//! latter in both. See docs/API-webhooks.md.
+//! A `cron` pattern is in the wall-clock time of its zone. When clocks go forward, the hour that they skip has no
+//! run of a pattern with `*` or a step in the fields for hours, minutes or seconds. A pattern with fixed values in
+//! these fields runs at the first moment after that hour. When clocks go back, a pattern with fixed values runs in
+//! the first of the two equal hours, and a pattern with `*` or a step runs in both. See docs/API-webhooks.md.
 
 mod caught_up;
 mod input;
@@ -31,7 +31,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// How many of the next runs are shown.
+/// Maximum number of next runs that are shown.
 pub const SHOWN_RUNS: usize = 5;
 
 /// When a webhook of the profile `schedule` runs. Has one of `cron`, `every_seconds` and `at`.
@@ -63,7 +63,7 @@ enum When {
 #[error("the runs of the schedule cannot be calculated: {0}")]
 pub(crate) struct NoRuns(String);
 
-/// Why a due run was not started, or its next run not corrected.
+/// Why a due run was not started, or why its next run was not corrected.
 #[derive(Debug, thiserror::Error)]
 enum RunError {
     #[error(transparent)]
@@ -94,7 +94,7 @@ impl Schedule {
         &self.timezone
     }
 
-    /// Whether this machine does not have the time zone, so that no run can be calculated.
+    /// Returns whether this machine does not have the time zone, so that no run can be calculated.
     pub(crate) fn lacks_zone(&self) -> bool {
         self.cron.is_some() && self.timezone.parse::<Zone>().is_err()
     }
@@ -130,7 +130,7 @@ impl Schedule {
         Ok(occurrence(pattern.find_next_occurrence(&after, false)))
     }
 
-    /// Returns the pattern, and a moment in the time of the zone.
+    /// Returns the pattern, and the given time in the zone.
     fn pattern_at(&self, at: Timestamp) -> Result<(Cron, Zoned), NoRuns> {
         let failed = |error: &dyn std::fmt::Display| NoRuns(error.to_string());
         let pattern = self.cron.as_deref().unwrap_or_default();
@@ -141,7 +141,7 @@ impl Schedule {
         Ok((pattern, at.to_zoned(zone.rules().clone())))
     }
 
-    /// The wall-clock time of a run with its offset, such as `2026-03-29T03:00:00+02:00`.
+    /// Returns the wall-clock time of a run with its offset, such as `2026-03-29T03:00:00+02:00`.
     pub(crate) fn local_time(&self, run: Timestamp) -> Option<String> {
         let zone: Zone = self.timezone.parse().ok()?;
         let run = jiff::Timestamp::from_millisecond(run.as_millis()).ok()?;
@@ -154,7 +154,7 @@ fn seconds_of(seconds: u32) -> Duration {
     Duration::from_secs(u64::from(seconds))
 }
 
-/// Returns the moment that a search found. A search fails if the pattern never occurs again.
+/// Returns the time that a search found. A search fails if the pattern never occurs again.
 fn occurrence(found: Result<Zoned, croner::errors::CronError>) -> Option<Timestamp> {
     let moment = found.ok()?.timestamp();
     Some(Timestamp::from_millis(moment.as_millisecond()))

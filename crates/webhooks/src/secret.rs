@@ -1,5 +1,5 @@
-//! Webhook secrets: generation, hints, and the stored form. All webhook secrets are encrypted with the same context, so
-//! the plaintext names its webhook, and reading verifies that name.
+//! Webhook secrets: generation, hints, and the stored form. All webhook secrets are encrypted with the same
+//! context, so the plaintext contains the ID of its webhook. Reading verifies the ID.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -25,14 +25,14 @@ pub(crate) const PREVIOUS: [&str; 8] = [
     "previous_secret_7",
     "previous_secret_8",
 ];
-/// Shorter secrets, in bytes, can be guessed.
+/// Secrets shorter than this, in bytes, can be guessed.
 pub(crate) const SHORT_BYTES: usize = 16;
 /// The warning for a secret shorter than [`SHORT_BYTES`].
 pub(crate) const SHORT_WARNING: &str = "This secret is shorter than 16 bytes, so it can be guessed. \
     Use a longer one, or omit it to have one generated.";
 /// Maximum length of a supplied secret, in characters.
 pub(crate) const MAX_CHARACTERS: usize = 1024;
-/// Secrets with fewer characters get no hint, because four characters would reveal too much.
+/// Secrets with fewer characters than this get no hint, because four characters would reveal too much.
 const HINTED: usize = 16;
 
 /// The plaintext that is encrypted.
@@ -65,7 +65,7 @@ pub(crate) fn generate(mode: AuthMode, random: &dyn Random) -> SecretString {
     })
 }
 
-/// The last four characters of a secret, or nothing if it is short.
+/// Returns the last four characters of a secret; empty if the secret is short.
 pub(crate) fn hint(secret: &SecretString) -> String {
     let characters: Vec<char> = secret.expose_secret().chars().collect();
     let shown = characters
@@ -76,18 +76,18 @@ pub(crate) fn hint(secret: &SecretString) -> String {
     format!("…{}", shown.into_iter().flatten().collect::<String>())
 }
 
-/// The warning for a supplied secret, if any.
+/// Returns the warning for a supplied secret, if any.
 pub(crate) fn warning(mode: AuthMode, secret: &SecretString) -> Option<&'static str> {
     (verify::key_bytes(mode, secret.expose_secret()) < SHORT_BYTES).then_some(SHORT_WARNING)
 }
 
-/// The plaintext to store for a secret.
+/// Returns the plaintext to store for a secret.
 pub(crate) fn named(public_id: &str, secret: &SecretString) -> SecretString {
     let named = Named {
         webhook: public_id,
         value: secret.expose_secret(),
     };
-    // Two strings always serialize. If they did not, the empty text would verify nothing.
+    // Serializing two strings cannot fail. If it did, no request could be verified with the empty text.
     SecretString::from(serde_json::to_string(&named).unwrap_or_default())
 }
 

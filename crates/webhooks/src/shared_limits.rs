@@ -1,4 +1,4 @@
-//! Rate limits for accepted deliveries that all nodes of a database share, per webhook and overall.
+//! Rate limits for accepted deliveries, per webhook and overall, that all nodes of a database share.
 
 use crate::limits::per_minute::{PerMinute, WINDOW_MS};
 use gatehouse_domain::{Clock, WebhookId};
@@ -19,16 +19,16 @@ impl RateKey for Key {
     }
 }
 
-/// The shared rate limits, on this node.
+/// The state of the shared rate limits on this node.
 #[derive(Debug)]
 pub(crate) struct SharedLimits(Arc<RateLeases<Key>>);
 
-/// A permit of a webhook and of the limit of all.
+/// A permit under the limit of a webhook and under the overall limit.
 #[derive(Debug)]
 pub(crate) struct SharedPermit([RatePermit<Key>; 2]);
 
 impl SharedPermit {
-    /// Decides whether the permit is used or returned on drop.
+    /// Sets whether the permit is used. An unused permit is returned on drop.
     pub(crate) const fn set_used(&mut self, is_used: bool) {
         let [own, global] = &mut self.0;
         own.set_used(is_used);
@@ -41,8 +41,8 @@ impl SharedLimits {
         Self(Arc::new(RateLeases::new(store, clock, tasks, WINDOW_MS)))
     }
 
-    /// Like [`Self::take`], but waits for undecided permits and retries, at most three times, because a duplicate or a
-    /// failed write returns its permit.
+    /// Like [`Self::take`], but waits for undecided permits and retries, at most three times. A duplicate or a
+    /// failed write returns its permit, which can then be used.
     pub(crate) async fn take_decided(
         &self,
         webhook: &WebhookId,

@@ -4,7 +4,7 @@ use crate::webhook::Snapshot;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Maximum number of cached configurations. Deliveries of a webhook share one until it is changed.
+/// Maximum number of cached configurations. Deliveries of a webhook share one configuration until it is changed.
 const KEPT: usize = 256;
 
 /// Parsed configurations by their text.
@@ -12,7 +12,7 @@ const KEPT: usize = 256;
 pub(crate) struct Snapshots(Mutex<HashMap<Box<str>, Arc<Snapshot>>>);
 
 impl Snapshots {
-    /// Returns the configuration of a text; `None` if it cannot be parsed.
+    /// Returns the parsed configuration of a text; `None` if the text cannot be parsed.
     pub(crate) fn get(&self, text: &str) -> Option<Arc<Snapshot>> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(snapshot) = known.get(text) {

@@ -128,11 +128,11 @@ impl Webhooks {
             return Err(WebhooksError::invalid("from", reason));
         }
         let webhook = self.webhook_of(query.webhook.as_deref()).await?;
-        // After the clock was set back, IDs are ahead of it. Without an explicit end, count those
-        // deliveries as well.
+        // After the clock was set back, IDs are ahead of the clock. Without an explicit end, deliveries with these
+        // IDs are counted too.
         let end = query.until.unwrap_or(Timestamp::from_millis(i64::MAX));
-        // Read before the ended deliveries: a delivery that ends between the two reads is counted twice
-        // instead of never.
+        // Read before the ended deliveries: a delivery that ends between the two reads is counted twice, rather
+        // than not at all.
         let open = self.0.count_open_deliveries().await?;
         let of_webhook = webhook.clone();
         let read = self.0.store.read(move |conn| {
@@ -176,7 +176,7 @@ impl Webhooks {
     }
 }
 
-/// The start (inclusive) and end (exclusive) of the counted period.
+/// Returns the start (inclusive) and end (exclusive) of the counted period.
 fn period(query: &StatsQuery, now: Timestamp) -> Result<(Timestamp, Timestamp), WebhooksError> {
     let hour = |number: i64| Timestamp::from_millis(number.saturating_mul(HOUR_MS));
     let next_hour = now.as_millis().div_euclid(HOUR_MS).saturating_add(1);

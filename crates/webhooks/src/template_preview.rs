@@ -1,4 +1,4 @@
-//! Renders a template for a form, in the same way as for a delivery.
+//! Renders a template for a form. Uses the same rendering as a delivery.
 
 use crate::error::WebhooksError;
 use crate::handle::Webhooks;

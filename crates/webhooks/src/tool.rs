@@ -1,9 +1,9 @@
-//! The agent tools `webhook`, `webhook_get_full_payload` and `channel_send`. They are for trusted turns;
-//! `channel_send` is also for the turns of deliveries whose webhook names it and its target. Each action of `webhook`
-//! calls the same function as the RPC method of its name.
+//! The agent tools `webhook`, `webhook_get_full_payload` and `channel_send`. They are for trusted turns.
+//! `channel_send` is also available in the turn of a delivery if its webhook names the tool and the target. Each
+//! action of `webhook` calls the same function as the RPC method with its name.
 //!
-//! Conversations are stored, shown, and sent to a model's vendor. Therefore no secret enters a conversation
-//! in either direction, and lists contain no text from senders.
+//! Conversations are stored, shown, and sent to a model's vendor. Therefore no secret enters a conversation in
+//! either direction, and lists contain no text from senders.
 
 mod arguments;
 mod channel_send;
@@ -90,7 +90,7 @@ impl Tool for WebhookTool {
     }
 }
 
-/// Distinguishes the tool's actions from the person's in the audit log.
+/// Returns the actor for the audit log, which distinguishes actions of the tool from actions of the person.
 fn tool_actor(person: &Actor) -> Actor {
     Actor {
         name: format!("tool webhook for {}", person.name),
@@ -106,7 +106,7 @@ fn shown<T: serde::Serialize>(answer: &T) -> Result<Value, ToolError> {
     serde_json::to_value(answer).map_err(|_| ToolError::new("The answer cannot be shown."))
 }
 
-/// How a person gets a secret to copy.
+/// Explains how a person can copy the secret.
 fn where_to_get_one(webhook: &Webhook) -> String {
     let id = &webhook.id;
     format!(
@@ -116,7 +116,7 @@ fn where_to_get_one(webhook: &Webhook) -> String {
     )
 }
 
-/// A changed webhook without its secret. If the secret is new, includes a note on how to get one.
+/// Returns a changed webhook without its secret. If the secret is new, adds a note on how to get it.
 fn answer(changed: WebhookChanged) -> Result<Value, ToolError> {
     let has_new = changed.secret.is_some();
     let changed = WebhookChanged {

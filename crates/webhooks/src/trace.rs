@@ -1,9 +1,9 @@
-//! The spans of deliveries. The IDs of a delivery's first span derive from the delivery's ID, so that the attempts of
-//! later starts and of other nodes belong to the same trace.
+//! The spans of deliveries. The IDs of a delivery's first span derive from the delivery's ID, so that attempts
+//! after a restart and on other nodes belong to the same trace.
 //!
 //! A webhook that verifies its sender continues the sender's trace: `traceparent` is recorded with the headers. A
-//! webhook that does not verify its sender starts a trace of its own with a link to the sender's, because a stranger
-//! must not add spans to the traces of others.
+//! webhook that does not verify its sender starts its own trace with a link to the sender's trace, because an
+//! unauthenticated caller must not add spans to other traces.
 
 use crate::handle::Inner;
 use crate::ingest::outcome::{IngestError, Ingested};
@@ -16,8 +16,8 @@ use gatehouse_store::DeliveryRow;
 use http::HeaderMap;
 use std::collections::BTreeMap;
 
-/// The sender's span. A request with several or invalid `traceparent` headers has none (W3C Trace Context, section
-/// 3.2.1).
+/// Returns the sender's span. Returns `None` for a request with several or invalid `traceparent` headers (W3C Trace
+/// Context, section 3.2.1).
 pub(crate) fn sender_of(headers: &HeaderMap) -> Option<SpanContext> {
     let mut values = headers.get_all(TRACEPARENT).iter();
     let (only, more) = (values.next()?, values.next());
@@ -25,7 +25,7 @@ pub(crate) fn sender_of(headers: &HeaderMap) -> Option<SpanContext> {
         .then(|| SpanContext::parse(only.to_str().ok()?))?
 }
 
-/// The sender's `traceparent`, if its trace is continued.
+/// Returns the sender's `traceparent`, if its trace is continued.
 pub(crate) fn recorded(webhook: &LiveWebhook, headers: &HeaderMap) -> Option<(String, String)> {
     if !webhook.auth.mode.needs_secret() {
         return None;
@@ -35,7 +35,7 @@ pub(crate) fn recorded(webhook: &LiveWebhook, headers: &HeaderMap) -> Option<(St
     Some((TRACEPARENT.to_owned(), text.to_owned()))
 }
 
-/// The first span of a delivery. `sender` is the span that it continues.
+/// Returns the first span of a delivery. `sender` is the span that it continues.
 fn first_span(id: &DeliveryId, sender: Option<SpanContext>) -> SpanContext {
     let own = SpanContext::derived_from(id.as_str());
     SpanContext {
@@ -44,13 +44,13 @@ fn first_span(id: &DeliveryId, sender: Option<SpanContext>) -> SpanContext {
     }
 }
 
-/// The sender's span, from the recorded headers.
+/// Returns the sender's span from the recorded headers.
 fn recorded_sender(row: &DeliveryRow) -> Option<SpanContext> {
     let headers: BTreeMap<String, String> = serde_json::from_str(&row.headers).ok()?;
     SpanContext::parse(headers.get(TRACEPARENT)?)
 }
 
-/// When the request was verified.
+/// When the verification of the request started and ended.
 pub(crate) type VerifiedAt = Option<(Timestamp, Timestamp)>;
 
 /// Records that a request was accepted, filtered or recognized as a duplicate.
@@ -80,7 +80,7 @@ pub(crate) fn received(
     };
     span.started_at(received_at);
     if is_duplicate {
-        // The trace of the first delivery may have been another one, so only the ID connects them.
+        // The first delivery may belong to a different trace, so only its ID connects the two.
         span.set("gatehouse.delivery.duplicate_of", id.as_str());
     } else {
         span.set("gatehouse.delivery.id", id.as_str());
@@ -98,7 +98,7 @@ pub(crate) fn received(
     }
 }
 
-/// Records a delivery that the gateway made: a replay or a run of a schedule.
+/// Records a delivery that the gateway created: a replay or a run of a schedule.
 pub(crate) fn made(inner: &Inner, row: &DeliveryRow) {
     if !inner.tracer.is_on() {
         return;
@@ -131,7 +131,7 @@ pub(crate) fn attempt(inner: &Inner, row: &DeliveryRow) -> ActiveSpan {
         return ActiveSpan::default();
     }
     let first = first_span(&row.id, recorded_sender(row));
-    // The text to send after an agent's turn has the number of the turn's attempt.
+    // The attempt that sends an agent's answer has the same number as the attempt of the agent's turn.
     let is_first = row.attempts <= 1 && row.session_id.is_none();
     if is_first {
         let mut queue = inner

@@ -126,7 +126,7 @@ pub struct WebhookConfig {
 }
 
 impl WebhookConfig {
-    /// Default settings for a webhook with this profile.
+    /// Returns the default settings for a webhook with this profile.
     pub fn new(profile: &Profile) -> Self {
         Self {
             source_profile: profile.id.to_owned(),
@@ -154,13 +154,13 @@ impl WebhookConfig {
         }
     }
 
-    /// The sender's profile. Falls back to `generic` if no profile in use has the ID.
+    /// Returns the sender's profile. Falls back to `generic` if no profile in use has the ID.
     pub fn profile(&self) -> &'static Profile {
         self.find_profile().unwrap_or_else(profile::generic)
     }
 
-    /// `None` if no profile in use has the ID: its file is missing or has a mistake, or another version created the
-    /// webhook.
+    /// Returns the sender's profile. Returns `None` if no profile in use has the ID: its file is missing or has a
+    /// mistake, or another version created the webhook.
     pub(crate) fn find_profile(&self) -> Option<&'static Profile> {
         profile::find(&self.source_profile)
     }
@@ -175,7 +175,7 @@ impl WebhookConfig {
         self.prompt_template.as_deref().unwrap_or(default)
     }
 
-    /// The channel that the agent's answers go to, if any.
+    /// Returns the channel for the agent's answers, if any.
     pub fn answer_target(&self) -> Option<&str> {
         self.deliver_to.as_deref().filter(|_| !self.deliver_only)
     }
@@ -184,12 +184,12 @@ impl WebhookConfig {
         self.deliver_to.as_deref().unwrap_or(DEFAULT_TARGET)
     }
 
-    /// The queue target of its deliveries: a channel target, or empty for an agent's turn.
+    /// Returns the queue target of the deliveries: a channel target, or empty for an agent's turn.
     pub fn queue_target(&self) -> &str {
         if self.deliver_only { self.target() } else { "" }
     }
 
-    /// The session key of a delivery. `per_entity` falls back to `per_delivery` if the entity is unknown.
+    /// Returns the session key of a delivery. `per_entity` falls back to `per_delivery` if the entity is unknown.
     pub fn session_of(
         &self,
         public_id: &str,
@@ -209,7 +209,7 @@ impl WebhookConfig {
     }
 }
 
-/// The key of a session that no other delivery shares.
+/// Returns the key of a session that no other delivery shares.
 pub(crate) fn own_session(public_id: &str, delivery: &DeliveryId) -> String {
     format!("webhook:{public_id}:{delivery}")
 }

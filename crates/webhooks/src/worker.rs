@@ -1,23 +1,22 @@
-//! The worker: claims due deliveries, runs them, and stores the results. Each node has one worker loop and
-//! one task per running delivery.
+//! The worker: claims due deliveries, runs them, and stores the results. Each node has one worker loop and one task
+//! per running delivery.
 //!
-//! The loop wakes up for ingest, for runs that end, for changes of the vault, channels and webhooks, and for
-//! a timer. The timer fires when the next delivery is due and at a regular interval. Each iteration does a
-//! bounded amount of work and renews leases first. One transaction stores ended runs and claims the next
-//! deliveries (`step`).
+//! The loop wakes up for ingest, for runs that end, for changes of the vault, channels and webhooks, and for a
+//! timer. The timer fires when the next delivery is due and at a regular interval. Each iteration does a limited
+//! amount of work and renews leases first. One transaction stores ended runs and claims the next deliveries
+//! (`step`).
 //!
-//! Agent turns and sends have separate pools of slots, which `fair` shares among webhooks. Deliveries whose
-//! webhook is disabled or paused, or whose account is disabled or does not respond, are not claimed and keep
-//! their place in the queue.
+//! Agent turns and sends have separate pools of slots, which `fair` distributes among webhooks. Some deliveries are
+//! not claimed and keep their place in the queue: those whose webhook is disabled or paused, and those whose
+//! account is disabled or does not respond.
 //!
-//! Every attempt is recorded: a claim increments `attempts` before the run begins. The count is decremented
-//! only if nothing was sent: the vault was sealed, the account was disabled, or an agent turn was stopped at
-//! shutdown (its tools can only read). A lease belongs to one attempt; a write without the lease changes
-//! nothing.
+//! Every attempt is recorded: a claim increments `attempts` before the run begins. The count is decremented only if
+//! nothing was sent: the vault was sealed, the account was disabled, or an agent turn was stopped at shutdown (its
+//! tools can only read). A lease belongs to one attempt. A write without the lease changes nothing.
 //!
-//! The system clock only decides when a retry is due. If it jumps forward, retries start early. If it jumps
-//! back, deliveries that are due too far in the future become due at once. Leases do not depend on it: see
-//! `leases`.
+//! The system clock is used only to decide when a retry is due. If it jumps forward, retries start early. If it
+//! jumps back, deliveries that are due too far in the future become due immediately. Leases do not depend on the
+//! system clock: see `leases`.
 
 mod attempt;
 mod backoff;
@@ -60,9 +59,10 @@ const LAST_WRITES: Duration = Duration::from_millis(1500);
 /// How often to poll a database that other nodes share.
 const SHARED_POLL_MS: u64 = 1000;
 const SHARED_POLL: Duration = Duration::from_millis(SHARED_POLL_MS);
-/// How often to poll a shared database while the queue is empty. A node with more work than slots notifies the others.
+/// How often to poll a shared database while the queue is empty. A node with more deliveries than slots notifies
+/// the others.
 const IDLE_POLL: Duration = Duration::from_secs(20);
-/// How often to poll a database of a single node. This corrects the effects of clock changes.
+/// How often to poll a database of a single node. Polling corrects the effects of clock changes.
 const LONE_POLL: Duration = Duration::from_secs(15);
 /// Pause after a database error.
 const AFTER_ERROR: Duration = Duration::from_secs(1);
@@ -70,10 +70,10 @@ const AFTER_ERROR: Duration = Duration::from_secs(1);
 const TIDY_MS: u64 = 15_000;
 /// How often waiting deliveries are checked while the queue is empty.
 const IDLE_TIDY_MS: u64 = 60_000;
-/// The time after a change of the budgets in which deliveries that were refused during the write are released.
+/// Delay between a change of the budgets and the release of the deliveries that were refused during its write.
 const BUDGETS_MS: u64 = 1000;
-/// Maximum number of writes that release deliveries from a budget. Deliveries that other nodes refuse in the meantime
-/// wait again. The limit prevents an endless loop.
+/// Maximum number of writes that release deliveries from a budget. Deliveries that other nodes refuse in the
+/// meantime wait again, so the limit prevents an endless loop.
 const BUDGET_WRITES: usize = 1_000;
 /// Capacity of the channel for ended runs.
 const ENDED: usize = 2048;
@@ -97,7 +97,8 @@ impl Webhooks {
         self.0.schedules_changed.notify_one();
     }
 
-    /// Waits until the worker has completed a full iteration. Tests use it to check that nothing happens.
+    /// Waits until the worker has completed a full iteration. Tests call it before they check that nothing has
+    /// happened.
     #[doc(hidden)]
     pub async fn worker_turn(&self) {
         let mut turns = self.0.turns.subscribe();
@@ -148,30 +149,30 @@ struct Worker {
     settled: Vec<Settled>,
     /// Stops claiming; current runs continue.
     stop: CancellationToken,
-    /// Cancels all runs through child tokens.
+    /// Cancels all runs. Each run has a child token.
     end_runs: CancellationToken,
     watch: LeaseWatch,
     starts: Starts,
     /// The last served line of each pool.
     served: Served,
-    /// Where the next read of lines begins, if one read did not return all.
+    /// The position of the next read of lines, if the last read did not return all of them.
     lines_after: Option<DeliveryLine>,
     /// When to renew leases and check waiting deliveries next, in milliseconds of the monotonic clock.
     renew_at: u64,
     tidy_at: u64,
-    /// When this node last changed the budgets, in milliseconds of the monotonic clock. `None` after deliveries that
-    /// were refused meanwhile have been released.
+    /// When this node last changed the budgets, in milliseconds of the monotonic clock. `None` after the deliveries
+    /// that were refused in the meantime have been released.
     budgets_changed_at: Option<u64>,
     gauge: QueueGauge,
-    /// Whether, at the last iteration, no delivery was queued and this node ran none.
+    /// Whether no delivery was queued and this node ran none at the last iteration.
     is_idle: bool,
-    /// When the other nodes may be notified next, by the monotonic clock.
+    /// When this node may notify the other nodes next, by the monotonic clock.
     notify_at: u64,
-    /// Whether the last iteration left work for this one.
+    /// Whether the last iteration left work for the next one.
     is_busy: bool,
-    /// When a busy node looks at the leases of other nodes next, by the monotonic clock.
+    /// When a busy node checks the leases of other nodes next, by the monotonic clock.
     watch_at: u64,
-    /// When the last write that may claim began, in milliseconds of the monotonic clock.
+    /// When the last write that may contain a claim began, in milliseconds of the monotonic clock.
     claimed_at: u64,
     renewed: Arc<Mutex<Renewal>>,
 }

@@ -1,7 +1,7 @@
-//! Runs the hostile corpus (`crates/tools/tests/hostile/corpus.json`) from a sender to the end of a
-//! delivery. No text may give an agent a tool that its policy excludes, although the model here obeys the
-//! attacker. No text may escape its place in the agent's message, or be more than text in a channel.
-//! `crates/tools` tests how `web_fetch` handles the URLs in the corpus.
+//! Runs the hostile corpus (`crates/tools/tests/hostile/corpus.json`) from a sender to the end of a delivery. The
+//! model in this test obeys the attacker, but no text may give an agent a tool that its policy excludes. No
+//! text may leave its place in the agent's message, or become more than text in a channel. `crates/tools` tests how
+//! `web_fetch` handles the URLs in the corpus.
 
 #![expect(
     clippy::unwrap_used,

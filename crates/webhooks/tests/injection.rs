@@ -1,8 +1,8 @@
-//! Runs injections and honest tasks through the real turns and the real tools, with a model that obeys
-//! everyone. No text of a stranger may have an effect without the owner's approval, and most of what owners
-//! really ask for must need none.
+//! Runs injections and ordinary tasks through the real turns and the real tools, with a model that obeys every
+//! text. Untrusted text must not have an effect without the owner's approval. Most of the usual requests of owners
+//! must need no approval.
 //!
-//! `injection/table.rs` is the table of carriers, wishes and encodings; docs/INJECTIONS.md contains the result.
+//! `injection/table.rs` is the table of carriers, wishes and encodings. docs/INJECTIONS.md contains the result.
 
 #![expect(
     clippy::unwrap_used,

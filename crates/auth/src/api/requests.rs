@@ -14,7 +14,7 @@ pub struct EmptyRequest {}
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SetupRequest {
-    /// The first password. Required. Parsed as optional, because a missing setup code must be
+    /// The first password. Required. It is parsed as optional, because a request without the setup code must be
     /// refused before the rest of the body is validated.
     #[schemars(with = "String")]
     pub password: Option<SecretString>,
@@ -73,7 +73,7 @@ pub struct CreateApiKeyRequest {
     /// What the key may do; at least one scope.
     #[serde(default)]
     pub scopes: Vec<Scope>,
-    /// When the key expires. By default, with the key that creates it, or never.
+    /// When the key expires. By default, the key expires with the key that creates it, or never.
     #[serde(default)]
     pub expires_at: Option<Timestamp>,
     /// The networks that may use the key. By default, the networks of the key that creates it, otherwise any.
@@ -89,8 +89,7 @@ pub struct CreateApiKeyRequest {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EndSessionRequest {
-    /// Whether to keep the API keys and devices that the session created. By default, they end with
-    /// it.
+    /// Whether to keep the API keys and devices that the session created. By default, they end with the session.
     #[serde(default, deserialize_with = "input::or_default")]
     pub keep_children: bool,
 }
@@ -99,7 +98,7 @@ pub struct EndSessionRequest {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RevokeApiKeyRequest {
-    /// Whether to keep what the key created, which requires a session. By default, it ends with the
+    /// Whether to keep the credentials that the key created. This requires a session. By default, they end with the
     /// key.
     #[serde(default, deserialize_with = "input::or_default")]
     pub keep_children: bool,

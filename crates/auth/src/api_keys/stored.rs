@@ -62,7 +62,7 @@ impl Auth {
             move |conn| {
                 Box::pin(async move {
                     may_keep_children(conn, &identity, keep_children).await?;
-                    // Read the row before it is deleted.
+                    // Reads the row before it is deleted.
                     let all = conn.list_api_keys().await?;
                     let row = all.into_iter().find(|row| row.id == in_job);
                     let made_by = row.as_ref().and_then(|row| row.made_by.clone());

@@ -1,6 +1,6 @@
-//! Collapses failures. For each client, kind and minute, the first failure is written at once and the others become
-//! one row when the minute has passed. Beyond [`ROWS`] rows of a kind per minute, the rest becomes a single row.
-//! Pure: returns the rows to write.
+//! Combines failures. For each client, kind and minute, the first failure is written immediately, and the others
+//! become one row after the minute. A kind has at most [`ROWS`] rows per minute; further failures become one
+//! additional row. Pure: returns the rows to write.
 
 use gatehouse_domain::{Actor, ClientKey, Timestamp};
 use std::collections::HashMap;
@@ -8,12 +8,12 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 const WINDOW_MS: u64 = 60_000;
-/// The maximum rows per kind and minute, not counting the row for the rest.
+/// The maximum number of rows per kind and minute, without the additional row.
 const ROWS: u32 = 100;
 
 type Key = (ClientKey, &'static str);
 
-/// The current minute of one client and kind. Its first failure is already a row.
+/// The current minute of one client and kind. Its first failure already has a row.
 #[derive(Debug)]
 struct Window {
     began_ms: u64,
@@ -48,7 +48,7 @@ impl KindWindow {
     }
 }
 
-/// One row that summarizes the failures after the first.
+/// One row that summarizes the failures after the first one.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Summary {
     pub(crate) kind: &'static str,
@@ -91,7 +91,7 @@ fn many_clients() -> Actor {
 }
 
 impl Windows {
-    /// Ends the window of a kind. If the kind has no row left, the counts of its clients are added to the summary
+    /// Ends the window of a kind. If the kind has used up its rows, adds the counts of its clients to the summary
     /// of the kind.
     fn end_kind(&mut self, kind: &'static str) -> Option<Summary> {
         let mut ended = self.kinds.remove(kind)?;
@@ -186,7 +186,7 @@ impl FailureLog {
         FailureRecord { first, ended }
     }
 
-    /// Removes and returns the elapsed minutes, or all.
+    /// Removes and returns the windows whose minute has passed, or all windows.
     pub(crate) fn take_ended(&self, now: Timestamp, mono_ms: u64, all: bool) -> Vec<Summary> {
         let mut guard = self.lock();
         let windows = &mut *guard;

@@ -1,5 +1,5 @@
-//! Audit rows that are written after their change. The change's transaction stores the intent, so the row is not
-//! lost if the process ends in between: the next process writes it, marked as `unfinished`.
+//! Audit rows that are written after their change. The change's transaction stores the intent. If the process ends
+//! before it writes the row, the next process writes it, marked as `unfinished`.
 
 use crate::error::AuthError;
 use crate::state::Auth;
@@ -9,15 +9,15 @@ use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// After this time, the process that made a change no longer counts as running.
+/// How long a change may take. After this time, its process no longer counts as running.
 const LONGEST_CHANGE: Duration = Duration::from_hours(1);
-/// Rows written in one transaction.
+/// The number of rows written in one transaction.
 const BATCH: i64 = 500;
 
 /// How a change with an intent ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Concluded {
-    /// The change was made. The members are added to the row.
+    /// The change was made. The members are added to the detail of the row.
     Done(Map<String, Value>),
     /// The change failed with this error. A row is written if a part of it was committed.
     Failed(&'static str),
@@ -26,7 +26,7 @@ pub enum Concluded {
 }
 
 impl Auth {
-    /// Creates the intent of an audit row, for [`gatehouse_store::intending`] or [`Auth::begin_change`].
+    /// Creates the intent of an audit row, to pass to [`gatehouse_store::intending`] or [`Auth::begin_change`].
     pub fn intend(
         &self,
         kind: &'static str,
@@ -37,8 +37,7 @@ impl Auth {
         AuditIntent::new(kind, actor, &detail, self.0.now(), &*self.0.random)
     }
 
-    /// Stores an intent before a change that is not made in the database. Fails if the caller's credential has
-    /// ended.
+    /// Stores an intent before a change outside the database. Fails if the caller's credential has ended.
     pub async fn begin_change(&self, intent: &AuditIntent) -> Result<(), AuthError> {
         let intent = intent.clone();
         let written = self.0.store.write(move |conn| {
@@ -79,7 +78,7 @@ impl Auth {
         }
     }
 
-    /// Writes the audit rows of changes that began before this time and were not concluded. Returns how many.
+    /// Writes the audit rows of unconcluded changes that began before this time. Returns their number.
     pub async fn conclude_left_changes(&self, before: Timestamp) -> Result<usize, AuthError> {
         let mut in_all = 0;
         loop {
@@ -109,8 +108,8 @@ impl Auth {
         }
     }
 
-    /// Concludes what an ended process left behind. `started` is the time when this process started, if no other
-    /// process makes changes.
+    /// Concludes the changes of ended processes. `started` is the time when this process started; `None` if other
+    /// processes make changes.
     pub(crate) async fn sweep_left_changes(&self, started: Option<Timestamp>) {
         let inner = &self.0;
         let swept = async {

@@ -35,9 +35,9 @@ pub const API_KEY_CREATED: &str = "api_key.created";
 pub const API_KEY_REVOKED: &str = "api_key.revoked";
 pub const DEVICE_PAIRED: &str = "device.paired";
 pub const DEVICE_REVOKED: &str = "device.revoked";
-/// A browser gets notifications through a push service.
+/// A browser subscribed to notifications through a push service.
 pub const PUSH_SUBSCRIBED: &str = "push.subscribed";
-/// A user removed such a browser.
+/// A user removed a browser from the notifications.
 pub const PUSH_REMOVED: &str = "push.removed";
 pub const PASSKEY_ADDED: &str = "passkey.added";
 pub const PASSKEY_RENAMED: &str = "passkey.renamed";
@@ -52,9 +52,9 @@ pub const AUDIT_CUT: &str = "audit.cut";
 pub const SETTINGS_REVERTED: &str = "settings.reverted";
 /// A wrong password or recovery key for the vault.
 pub const VAULT_KEY_REFUSED: &str = "vault.key_refused";
-/// A scheduled backup was made. Dispatch writes the same kind for one on request.
+/// A scheduled backup was created. Dispatch writes the same kind for a requested backup.
 pub const BACKUP_CREATED: &str = "backup.created";
-/// A backup was sent to a caller, or a part of it.
+/// A backup, or a part of it, was sent to a caller.
 pub const BACKUP_DOWNLOADED: &str = "backup.downloaded";
 /// A scheduled backup failed.
 pub const BACKUP_FAILED: &str = "backup.failed";
@@ -66,5 +66,5 @@ pub const BACKUP_UNUSABLE: &str = "backup.unusable";
 pub const BACKUP_NOT_VERIFIED: &str = "backup.not_verified";
 /// The database was restored from a backup.
 pub const BACKUP_RESTORED: &str = "backup.restored";
-/// The database was moved from another one.
+/// The database was copied from another database.
 pub const DATABASE_MOVED: &str = "database.moved";

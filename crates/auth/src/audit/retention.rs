@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Rows deleted in one transaction.
+/// The number of rows deleted in one transaction.
 const BATCH: i64 = 1_000;
 
 /// A row to be deleted does not match the chain. Nothing is deleted, to allow an investigation.
@@ -22,19 +22,19 @@ pub struct BrokenChain {
     pub seq: i64,
 }
 
-/// Whether a row follows the previous one and has the correct hash.
+/// Returns whether a row follows the previous one and has the correct hash.
 pub(super) fn follows(row: &AuditRow, seq: i64, hash: &str) -> bool {
     row.seq == seq + 1 && row.prev_hash == hash && row.hash == row.expected_hash()
 }
 
-/// The detail of the chain's row for this anchor.
+/// Returns the detail of the row in the chain that repeats this anchor.
 pub(super) fn anchor_detail(anchor: &AuditAnchor) -> Value {
     json!({ "through": anchor.seq, "hash": anchor.hash, "cut": anchor.cut })
 }
 
 impl Auth {
-    /// Deletes rows older than `audit.retention_days`. Returns how many. Deletes in batches, one
-    /// transaction each, to let other writes through.
+    /// Deletes rows older than `audit.retention_days`. Returns their number. Each batch is one transaction, so that
+    /// other writes can run in between.
     pub async fn cut_audit_log(&self) -> Result<u64, AuthError> {
         let days = self.0.settings.load().given.audit_retention_days;
         let kept = Duration::from_hours(24 * u64::from(days));
@@ -87,7 +87,8 @@ async fn cut_batch(
     Ok(Ok(u64::try_from(next.cut - anchor.cut).unwrap_or(0)))
 }
 
-/// Appends the row first: it continues from the chain's head, which may itself be deleted.
+/// Deletes rows after appending the row about the deletion. The new row continues from the head of the chain, which
+/// may itself be deleted.
 async fn cut(
     conn: &mut Conn,
     next: &AuditAnchor,

@@ -6,7 +6,7 @@ use super::retention::{anchor_detail, follows};
 use gatehouse_store::{AuditAnchor, AuditRow, Store, StoreError};
 use serde_json::Value;
 
-/// Rows read at a time.
+/// The number of rows read at a time.
 const PAGE: i64 = 1_000;
 
 /// The result for an intact chain.
@@ -17,8 +17,8 @@ pub struct Verified {
     pub cut: u64,
     /// The sequence number of the last deleted row; 0 if none.
     pub after: u64,
-    /// The hash of the newest row; empty if there is none. Compare it with the hash logged hourly:
-    /// a chain whose end was removed is also intact.
+    /// The hash of the newest row; empty if there is none. Compare it with the hash that is logged every hour. A
+    /// chain whose newest rows were removed is otherwise intact.
     pub head: String,
 }
 
@@ -43,7 +43,7 @@ pub async fn verify(store: &Store) -> Result<Verified, VerifyError> {
     loop {
         let anchor = anchor_of(store).await?;
         match walk(store, &anchor).await {
-            // Retention deleted rows during this read: continue after them.
+            // Retention deleted rows during this read, so verification continues after them.
             Err(_) if anchor_of(store).await? != anchor => {}
             outcome => return outcome,
         }
@@ -76,7 +76,7 @@ async fn walk(store: &Store, anchor: &AuditAnchor) -> Result<Verified, VerifyErr
             head = row.hash;
         }
     }
-    // The newest row about a deletion is never deleted by it, so it always exists.
+    // A deletion never deletes its own row, so the row always exists.
     if anchor.seq > 0 && reported != Some(anchor_detail(anchor)) {
         return Err(VerifyError::Anchor);
     }

@@ -7,14 +7,15 @@ use gatehouse_domain::Timestamp;
 use gatehouse_store::{Conn, Duty};
 use std::time::Duration;
 
-/// If the node that deletes expired credentials is gone, another one does it after this time.
+/// The lease of the node that deletes expired credentials. If this node is gone, another node takes over after this
+/// time.
 const SWEEP_LEASE: Duration = Duration::from_mins(15);
 
-/// How many last uses are written in one transaction.
+/// The number of last uses that are written in one transaction.
 const FLUSHED_AT_ONCE: usize = 500;
 
 impl Auth {
-    /// The duty of [`Auth::sweep_rows_once`].
+    /// Returns the duty of [`Auth::sweep_rows_once`].
     #[doc(hidden)]
     pub const fn sweep_duty() -> Duty {
         Duty::new("credentials.sweep", SWEEP_LEASE)
@@ -46,7 +47,8 @@ impl Auth {
         Ok(inner.secrets.sweep_shares().await?)
     }
 
-    /// Writes when credentials and stored secrets were last used: at most once a minute each, or all pending.
+    /// Writes when credentials and stored secrets were last used. Each is written at most once per minute, unless
+    /// `all` is true.
     pub(crate) async fn flush_uses(&self, all: bool) {
         let now = self.0.now();
         let sessions = self.0.sessions.due(now, all);

@@ -13,8 +13,8 @@ pub(crate) struct Feed {
     pub(super) shared: bool,
     pub(super) last_change: AtomicI64,
     pub(super) last_look_ms: AtomicU64,
-    /// Whether the schema was checked after its last known change. At first it was not: another node may have migrated
-    /// the database after this one opened it and before it knew its position.
+    /// Whether the schema was checked after its last known change. Initially `false`: another node may have
+    /// migrated the database after this node opened it and before this node read its position.
     pub(super) schema_is_checked: AtomicBool,
     /// The run of the server at the last successful read.
     server_run: Mutex<Option<String>>,
@@ -37,13 +37,12 @@ impl Feed {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether the changes may belong to a different state of the database, such as that of a replica that took over
-    /// before it had received the newest changes. In that case the numbers do not show what changed since the last
-    /// read.
+    /// Returns whether the changes may belong to a different state of the database, such as that of a replica that
+    /// took over without the newest changes. The numbers then do not show what changed since the last read.
     pub(super) fn is_of_another_database(&self, new: &NewChanges) -> bool {
         let is_older = new.last < self.last_change.load(Ordering::Acquire);
         let known = self.server_run();
-        // The run is empty after a crash until the first write. No change can be missed in that time.
+        // After a crash, the run is empty until the first write. No change can be missed during that time.
         let is_known = known.as_ref().is_some_and(|run| !run.is_empty());
         is_older || is_known && new.server_run.is_some() && *known != new.server_run
     }
@@ -60,7 +59,7 @@ impl Feed {
         self.shared
     }
 
-    /// Milliseconds since the last successful read began; 0 on a database of a single node.
+    /// Returns the milliseconds since the last successful read began; 0 on a database of a single node.
     pub(super) fn lag_ms(&self, now_ms: u64) -> u64 {
         if !self.shared {
             return 0;
@@ -68,7 +67,7 @@ impl Feed {
         now_ms.saturating_sub(self.last_look_ms.load(Ordering::Acquire))
     }
 
-    /// Whether memory may be trusted.
+    /// Returns whether memory may be trusted.
     pub(crate) fn is_fresh(&self, now_ms: impl FnOnce() -> u64) -> bool {
         let looked = || self.last_look_ms.load(Ordering::Acquire);
         !self.shared || now_ms().saturating_sub(looked()) <= BELIEVED_MS

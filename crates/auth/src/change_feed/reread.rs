@@ -46,7 +46,7 @@ impl Auth {
     }
 
     /// Adds devices that are not in memory. Other credentials are added when they are used, but notifications are
-    /// also sent to devices that never connected to this node. Call only under the lock that orders all changes.
+    /// also sent to devices that never connected to this node. Call it only under the lock that orders all changes.
     fn load_devices(&self, rows: &[DeviceRow]) {
         let now = self.0.now();
         for row in rows.iter().take(crate::live_map::CAPACITY) {
@@ -84,8 +84,8 @@ impl Auth {
         read.await
     }
 
-    /// Loads all credentials into memory. [`Auth::background`] does this at start. With a single
-    /// process on the database, a credential that is not in memory afterwards does not exist.
+    /// Loads all credentials into memory. [`Auth::background`] calls it at startup. If the database has a single
+    /// process, a credential that is not in memory after this call does not exist.
     pub async fn load_credentials(&self) -> Result<(), AuthError> {
         let _turn = self.0.changing.lock().await;
         let capacity = crate::live_map::CAPACITY;

@@ -50,7 +50,7 @@ fn read(rows: Vec<ChangeRow>, last: i64, server_run: &str) -> NewChanges {
 #[test]
 fn a_replica_that_took_over_is_another_database_however_far_it_is() {
     let feed = Feed::new(true, 5, 0);
-    // The first run is not compared.
+    // The run of the first read is not compared.
     let first = read(vec![], 5, "one");
     assert!(!feed.is_of_another_database(&first));
     feed.has_read(&first);
@@ -58,7 +58,7 @@ fn a_replica_that_took_over_is_another_database_however_far_it_is() {
     assert!(!feed.is_of_another_database(&same));
     feed.has_read(&same);
     assert_eq!(feed.last_change.load(Ordering::Acquire), 6);
-    // The other database has fewer changes, as many, or more.
+    // The other database has fewer changes, the same number, or more.
     for last in [5, 6, 9] {
         let other = read(vec![], last, "two");
         assert!(feed.is_of_another_database(&other), "{last}");
@@ -102,7 +102,7 @@ fn the_lag_grows_from_the_last_read_on_and_only_where_other_nodes_may_write() {
 
 #[test]
 fn without_notifications_sockets_are_closed_within_a_second_and_requests_refused_within_two() {
-    // A quarter of the limit is for the read and for closing sockets.
+    // A quarter of a second remains for the read and for closing sockets.
     assert!(poll_interval(1) <= Duration::from_millis(750));
     assert!(poll_interval(0).as_millis() < u128::from(BELIEVED_MS));
 }

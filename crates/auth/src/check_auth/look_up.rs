@@ -8,7 +8,7 @@ use crate::throttle::ThrottleClass;
 use gatehouse_store::{Conn, StoreError};
 use std::sync::Arc;
 
-/// Maximum number of reads without the lock. The read after them holds it.
+/// Maximum number of reads without the lock. The next read holds the lock.
 const TRIES: usize = 3;
 
 /// Reads the record with this hash, in hex.
@@ -16,8 +16,8 @@ pub(super) type ReadRecord<T> =
     for<'c> fn(&'c mut Conn, String) -> BoxFuture<'c, Result<Option<T>, StoreError>>;
 
 impl Auth {
-    /// Whether a credential that memory cannot confirm may cost a database read. Requests without a
-    /// rate limit, such as those for a page, have one for these reads: [`ThrottleClass::LookUp`].
+    /// Returns whether a credential that memory cannot confirm may cause a database read. For requests without a
+    /// rate limit, such as requests for a page, these reads have the limit [`ThrottleClass::LookUp`].
     pub(crate) fn may_look<T: Live>(&self, map: &LiveMap<T>, input: &CheckInput<'_>) -> bool {
         if self.misses_are_final(map.is_complete()) {
             return false;
@@ -53,7 +53,7 @@ impl Auth {
         let mut turn = None;
         for round in 0..=TRIES {
             if round == TRIES {
-                // Nothing is revoked while this lock is held.
+                // While this lock is held, no credential is revoked.
                 turn = Some(self.0.changing.lock().await);
             }
             let epoch = map.epoch();

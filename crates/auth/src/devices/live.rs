@@ -56,27 +56,27 @@ impl LiveDevice {
         self.expires_at
     }
 
-    /// The networks from which the device may connect; `None` is any.
+    /// Returns the networks from which the device may connect; `None` is any.
     pub(crate) fn allowed_cidrs(&self) -> Option<&[Cidr]> {
         self.allowed_cidrs.as_deref()
     }
 
-    /// The methods that the device may call; `None` is all.
+    /// Returns the methods that the device may call; `None` is all.
     pub(crate) const fn only(&self) -> Option<&Only> {
         self.only.as_ref()
     }
 
-    /// Whether the device may connect from this address.
+    /// Returns whether the device may connect from this address.
     pub(crate) fn may_be_used_from(&self, client: IpAddr) -> bool {
         is_within(self.allowed_cidrs(), client)
     }
 
-    /// Whether the device has an open socket on this node.
+    /// Returns whether the device has an open socket on this node.
     pub(crate) fn is_online(&self) -> bool {
         self.sockets.load(Ordering::Relaxed) > 0
     }
 
-    /// When the device was last connected.
+    /// Returns when the device was last connected.
     pub(crate) fn last_seen_at(&self) -> Option<Timestamp> {
         self.usage.last()
     }
@@ -100,7 +100,7 @@ impl Live for LiveDevice {
     }
 }
 
-/// An open socket of a device. The socket counts as closed when this is dropped.
+/// An open socket of a device. Dropping this value marks the socket as closed.
 #[derive(Debug)]
 pub struct DevicePresence(Arc<LiveDevice>);
 

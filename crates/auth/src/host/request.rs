@@ -16,7 +16,7 @@ pub enum HostFinding<'a> {
 }
 
 impl HostFinding<'_> {
-    /// The authority, if one was found.
+    /// Returns the authority, if one was found.
     pub fn authority(&self) -> Option<&Authority<'_>> {
         match self {
             Self::Found(authority) => Some(authority),

@@ -1,4 +1,4 @@
-//! The credentials that a credential has created, directly or not.
+//! The credentials that a credential has created, directly or indirectly.
 
 use super::lasting_maker_of;
 use crate::error::AuthError;
@@ -7,17 +7,17 @@ use gatehouse_domain::Timestamp;
 use gatehouse_store::{Conn, CreatedCredentialRow};
 use std::collections::{BTreeSet, HashSet};
 
-/// The credentials that ended together with their maker.
+/// The credentials that ended together with their creator.
 #[derive(Default)]
 pub(crate) struct Descendants {
     rows: Vec<CreatedCredentialRow>,
-    /// The state without the passkeys that ended.
+    /// The authentication state without the passkeys that ended.
     settled: Option<Settled>,
 }
 
 impl Descendants {
-    /// Deletes everything that this maker created, directly or indirectly. Runs in the transaction
-    /// that ends the maker. Refuses to remove the last passkey of a gateway without a password.
+    /// Deletes everything that this credential created, directly or indirectly. Runs in the transaction that ends
+    /// the credential. Refuses to remove the last passkey if there is no password.
     pub(crate) async fn delete(
         conn: &mut Conn,
         maker: &str,
@@ -53,9 +53,9 @@ impl Descendants {
         Ok(Self { rows, settled })
     }
 
-    /// Keeps everything that this maker created. Runs in the transaction that ends the maker. The maker's own maker
-    /// becomes the maker of the children, so that they end with it. If the maker's own maker is a session, passkeys and
-    /// sessions get the lasting maker of that session, as if they had been created in it.
+    /// Keeps everything that this credential created. Runs in the transaction that ends the credential. Its own
+    /// creator becomes the creator of the kept credentials, so that they end with it. If that creator is a session,
+    /// kept passkeys and sessions get the lasting creator of the session, as if they had been created in it.
     pub(crate) async fn keep(
         conn: &mut Conn,
         maker: &str,
@@ -79,7 +79,7 @@ impl Descendants {
         self.rows.len()
     }
 
-    /// How many of them are sessions.
+    /// Returns how many of the credentials are sessions.
     pub(crate) fn count_sessions(&self) -> u64 {
         let is_session =
             |row: &&CreatedCredentialRow| matches!(row, CreatedCredentialRow::Session(_));
@@ -123,7 +123,7 @@ impl Descendants {
     }
 }
 
-/// The subject in the change feed that other nodes reload.
+/// Returns the subject in the change feed. Other nodes reload its rows.
 const fn change_of(row: &CreatedCredentialRow) -> &'static str {
     match row {
         CreatedCredentialRow::ApiKey(_) => "auth_api_keys",

@@ -52,12 +52,12 @@ impl LiveKey {
         self.expires_at
     }
 
-    /// The networks from which the key may be used; `None` is any.
+    /// Returns the networks from which the key may be used; `None` is any.
     pub(crate) fn allowed_cidrs(&self) -> Option<&[Cidr]> {
         self.allowed_cidrs.as_deref()
     }
 
-    /// The methods and paths that the key may call; `None` is all.
+    /// Returns the methods and paths that the key may call; `None` is all.
     pub(crate) const fn only(&self) -> Option<&Only> {
         self.only.as_ref()
     }
@@ -70,7 +70,7 @@ impl LiveKey {
         self.dies_at_setup
     }
 
-    /// Whether the key has a scope and its networks contain the client.
+    /// Returns whether the key has a scope and its networks contain the client.
     pub(crate) fn may_be_used_from(&self, client: IpAddr) -> bool {
         !self.scopes.is_empty() && is_within(self.allowed_cidrs(), client)
     }

@@ -6,7 +6,7 @@ use crate::error::AuthError;
 use crate::state::Auth;
 
 impl Auth {
-    /// Registers the names that `only` can contain. Before this call, no name is rejected.
+    /// Registers the names that `only` can contain. Until this call, no name is rejected.
     pub fn name_targets(&self, targets: Targets) {
         // A second call has no effect.
         drop(self.0.targets.set(targets));

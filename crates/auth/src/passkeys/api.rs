@@ -46,7 +46,7 @@ pub struct LoginFinishRequest {
 /// A started ceremony.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct CeremonyBegun {
-    /// Send it back with the credential, once, within five minutes.
+    /// Return it with the credential, once and within five minutes.
     pub challenge_id: ChallengeId,
     /// For `navigator.credentials`: `{publicKey: …}`.
     pub options: Value,

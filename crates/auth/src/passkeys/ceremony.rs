@@ -1,5 +1,6 @@
 //! The `WebAuthn` ceremonies (W3C Web Authentication Level 3), implemented with `webauthn-rs`: produces options and
-//! verifies responses. Independent of the database and of requests: states and credentials are passed as JSON text.
+//! verifies responses. This module does not depend on the database or on requests: states and credentials are
+//! passed as JSON text.
 
 use data_encoding::BASE64URL_NOPAD;
 use serde_json::Value;
@@ -165,7 +166,7 @@ impl RelyingParty {
     }
 }
 
-/// The credential ID that an unverified response names, in the encoding of stored IDs.
+/// Returns the credential ID in an unverified response, in the encoding of stored IDs.
 pub fn named_credential(answer: &Value) -> Option<String> {
     let named = answer.get("rawId").or_else(|| answer.get("id"))?.as_str()?;
     let bytes = BASE64URL_NOPAD
@@ -186,8 +187,8 @@ fn discoverable(challenge: &CreationChallengeResponse) -> Result<Value, Ceremony
     Ok(options)
 }
 
-/// The relying-party ID for a request: the host of the requesting page. This is the Origin's host
-/// if it matches the external URL, otherwise the request's host. An IP address has none.
+/// Returns the relying-party ID for a request: the host of the requesting page. This is the Origin's host if it
+/// matches the external URL, otherwise the request's host. Returns `None` for an IP address.
 pub fn rp_id_for(
     request_host: Option<&str>,
     origin: Option<&str>,

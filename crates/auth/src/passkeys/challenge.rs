@@ -1,5 +1,5 @@
-//! Pending ceremonies: valid for five minutes, answered at most once, bounded per client and in
-//! total.
+//! Pending ceremonies. A ceremony is valid for five minutes and accepts one response. Their number is limited per
+//! client and in total.
 
 use super::api::CeremonyBegun;
 use super::ceremony::Begun;
@@ -15,8 +15,8 @@ use std::time::Duration;
 const LIFETIME: Duration = Duration::from_mins(5);
 /// The maximum number of pending ceremonies per client.
 const PER_CLIENT: i64 = 10;
-/// The maximum number of pending ceremonies in total. Beyond it, the oldest of the network with the
-/// most are deleted.
+/// The maximum number of pending ceremonies in total. If it is exceeded, the oldest ceremonies of the network with
+/// the most ceremonies are deleted.
 const IN_ALL: i64 = 10_000;
 
 /// The purpose of a ceremony. A response for one purpose is not valid for another.
@@ -54,7 +54,7 @@ impl Auth {
             expires_at: now.after(LIFETIME),
         };
         let challenge_id = row.id.clone();
-        // A proxy that names no client represents many.
+        // A proxy that names no client represents many clients.
         let per_client = PER_CLIENT.saturating_mul(i64::from(context.client.limit_factor.max(1)));
         let kept = self.0.store.write(move |conn| {
             Box::pin(async move {
@@ -63,8 +63,8 @@ impl Auth {
                 if own >= per_client {
                     return Err(AuthError::Wait(RetryAfter { ms: 60_000 }));
                 }
-                // Delete the oldest ceremonies of the network that fills the table: refusing new
-                // ones would lock the owner out.
+                // Deletes the oldest ceremonies of the network that fills the table. Refusing new ceremonies would
+                // lock the owner out.
                 if all >= IN_ALL {
                     conn.delete_crowding_challenges().await?;
                 }
@@ -78,8 +78,7 @@ impl Auth {
         })
     }
 
-    /// Removes a pending ceremony and returns it. It cannot be answered again, even if the response
-    /// is invalid.
+    /// Removes a pending ceremony and returns it. No further response is accepted, even if this one is invalid.
     pub(super) async fn claim_challenge(
         &self,
         id: ChallengeId,

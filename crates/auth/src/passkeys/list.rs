@@ -111,7 +111,7 @@ impl Auth {
             Recorded::new(kinds::PASSKEY_REMOVED, actor, changed),
             move |conn| {
                 Box::pin(async move {
-                    // Read the name before the row is deleted.
+                    // Reads the name before the row is deleted.
                     let all = conn.list_passkeys().await?;
                     let name = all.into_iter().find(|row| row.id == id);
                     let name = name.map(|row| row.name);

@@ -1,5 +1,5 @@
-//! Passkeys: registration, login and the list. `ceremony.rs` implements the ceremonies; this module
-//! decides who may start one, what is stored, and its effects.
+//! Passkeys: registration, login and the list. `ceremony.rs` implements the ceremonies. This module decides who may
+//! start one, stores the results, and applies their effects.
 
 pub mod api;
 mod ceremony;
@@ -43,7 +43,7 @@ fn no_passkeys_here() -> AuthError {
 }
 
 impl Auth {
-    /// The relying-party ID for a page of this origin, or `None` if passkeys do not work there.
+    /// Returns the relying-party ID for a page of this origin, or `None` if passkeys do not work there.
     pub(crate) fn rp_id(&self, context: &RequestContext, origin: Option<&str>) -> Option<String> {
         let host = context
             .host
@@ -63,8 +63,8 @@ impl Auth {
         Ok((rp_id, party))
     }
 
-    /// The relying party for a request. Accepts responses only from pages that this request may
-    /// come from.
+    /// Returns the relying party for a request. The relying party accepts responses only from pages that this
+    /// request may come from.
     fn party_of(&self, context: &RequestContext, rp_id: &str) -> Result<RelyingParty, AuthError> {
         let settings = self.0.settings.load();
         let pages = Pages {

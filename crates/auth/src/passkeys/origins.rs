@@ -22,8 +22,8 @@ pub(super) struct Pages<'a> {
 }
 
 impl Pages<'_> {
-    /// The exact origins (scheme, host, port) accepted for this relying party: the configured ones
-    /// and the request's own. If `server.external_url` names the host, the request's `Host` is
+    /// Returns the exact origins (scheme, host, port) that are accepted for this relying party: the configured
+    /// ones, and the origin of the request. If `server.external_url` names the host, the request's `Host` is
     /// ignored, because a relay could forge it.
     pub(super) fn of(&self, rp_id: &str) -> Vec<Url> {
         let is_here = |authority: &Authority<'_>| authority.host.name() == Some(rp_id);
@@ -43,9 +43,9 @@ impl Pages<'_> {
         origins
     }
 
-    /// The origins of a page that sends requests to `host`. A plain request for a public name
-    /// passed a proxy that ended TLS. One for a loopback name came from an `http` page, unless a
-    /// proxy is configured.
+    /// Returns the origins of a page that sends requests to `host`. A request over plain HTTP for a public name has
+    /// passed a proxy that ended TLS. A request over plain HTTP for a loopback name came from an `http` page,
+    /// unless a proxy is configured.
     fn urls_of(&self, host: &Authority<'_>) -> Vec<Url> {
         let schemes: &[&str] = match (self.is_https, may_use_http(host), self.has_proxy) {
             (false, true, false) => &["http"],
@@ -56,7 +56,7 @@ impl Pages<'_> {
     }
 }
 
-/// Browsers offer passkeys to HTTPS pages, and over plain HTTP only to loopback pages.
+/// Returns whether browsers offer passkeys to HTTP pages of this host, which they do only for loopback hosts.
 fn may_use_http(authority: &Authority<'_>) -> bool {
     matches!(&authority.host, Host::Name(_)) && authority.host.is_loopback()
 }

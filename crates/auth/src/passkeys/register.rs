@@ -21,8 +21,8 @@ use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// The `settings` row with the user ID under which authenticators store this instance's passkeys.
-/// The ID is random, so two instances on one host name do not overwrite each other's passkeys.
+/// The key of the row in the table `settings` with the user ID under which authenticators store this instance's
+/// passkeys. The ID is random, so two instances on one host name do not overwrite each other's passkeys.
 const USER_HANDLE: &str = "auth_user_handle";
 
 impl Auth {
@@ -66,7 +66,7 @@ impl Auth {
         let party = self.party_of(caller.context, &challenge.rp_id)?;
         let made = party.finish_registration(&challenge.state, request.credential);
         let made = made.map_err(|error| match AuthError::from(error) {
-            // This is not a login: report the refused credential instead.
+            // This is not a login, so the error must name the refused credential.
             AuthError::InvalidCredentials => {
                 AuthError::field("credential", "the authenticator's response was refused")
             }
@@ -80,17 +80,16 @@ impl Auth {
             rp_id: challenge.rp_id,
             created_at: self.0.now(),
             last_used_at: None,
-            // The transaction sets it.
+            // The transaction sets this field.
             made_by: None,
         };
         self.store_passkey(caller, row, maker.cloned(), needed)
             .await
     }
 
-    /// Checks whether the caller may add a passkey. While setup is incomplete, this needs the setup
-    /// code or a local connection; afterwards, an administrator with a recent confirmation. Returns
-    /// the administrator; `None` if the registration completes setup. The transaction must find the
-    /// same state.
+    /// Checks whether the caller may add a passkey. While setup is incomplete, the caller needs the setup code or a
+    /// local connection. After setup, the caller must be an administrator with a recent confirmation. Returns the
+    /// administrator; `None` if the registration completes setup. The transaction must find the same state.
     async fn may_register<'a>(
         &self,
         caller: &Caller<'a>,
@@ -142,8 +141,8 @@ impl Auth {
                     Some(maker) => {
                         auth.require_live_row(conn, maker).await?;
                         if !Settled::read(conn).await?.facts.setup_complete {
-                            // Auth was reset in the meantime: now the registration would complete
-                            // setup, which has other rules.
+                            // Auth was reset in the meantime. The registration would now complete setup, for which
+                            // other rules apply.
                             return Err(AuthError::NotAuthenticated);
                         }
                         row.made_by = lasting_maker(conn, maker).await?;
@@ -172,7 +171,7 @@ impl Auth {
         })
     }
 
-    /// The user ID under which authenticators store this instance's passkeys. Created on first use.
+    /// Returns the user ID under which authenticators store this instance's passkeys. Creates it on first use.
     async fn user_handle(&self) -> Result<[u8; 16], AuthError> {
         let fresh = HEXLOWER.encode(&self.0.random.bytes::<16>());
         let now = self.0.now();

@@ -12,8 +12,9 @@ use gatehouse_domain::{AuthSessionId, PasskeyId, Scope, Timestamp};
 use gatehouse_store::{AuthSessionRow, Conn, StoreError};
 use serde_json::json;
 
-/// Ends the sessions that the passkey opened, except `kept`. Sessions of earlier versions do not record their passkey,
-/// so they end with any passkey. Runs in the transaction that removes the passkey. Returns the sessions.
+/// Ends the sessions that the passkey opened, except `kept`. Sessions of earlier versions do not record their
+/// passkey, so they end with any passkey. Runs in the transaction that removes the passkey. Returns the ended
+/// sessions.
 pub(crate) async fn end_sessions_of(
     conn: &mut Conn,
     passkey: &PasskeyId,
@@ -44,7 +45,7 @@ pub(crate) struct Ending {
 }
 
 impl Ending {
-    /// Ends the credentials that the session created, unless they are kept.
+    /// Ends the credentials that the session created, unless they are to be kept.
     async fn children_of(
         self,
         conn: &mut Conn,
@@ -57,8 +58,8 @@ impl Ending {
         Descendants::delete(conn, &format!("session {id}"), now).await
     }
 
-    /// Ends the credentials that all sessions except `kept` created, unless they are kept. Those that created `kept`
-    /// directly or indirectly stay, because it would end with them.
+    /// Ends the credentials that all sessions except `kept` created, unless they are to be kept. Credentials that
+    /// created `kept` directly or indirectly stay, because `kept` would end with them.
     async fn children_of_others(
         self,
         conn: &mut Conn,
@@ -118,7 +119,7 @@ impl Auth {
             Recorded::new(ending.kind, context.actor(), &[Changed::SESSIONS]),
             move |conn| {
                 Box::pin(async move {
-                    // The deletion of a session changes the creator of its children.
+                    // Read before the session is deleted, which changes the creator of its credentials.
                     let below = ending.children_of(conn, &in_job, now).await?;
                     if !conn.delete_auth_session(&in_job).await? {
                         return Err(AuthError::NotFound("session"));
@@ -138,8 +139,9 @@ impl Auth {
         .map(drop)
     }
 
-    /// `DELETE /api/auth/sessions`: ends all sessions except the caller's own, and the credentials
-    /// that they created, unless those are kept. The caller's own session always stays, and so does what created it.
+    /// `DELETE /api/auth/sessions`: ends all sessions except the caller's own. Also ends the credentials that they
+    /// created, unless the request keeps them. The caller's own session always stays, and so do the credentials
+    /// that created it.
     pub async fn end_other_sessions(
         &self,
         caller: &Caller<'_>,
@@ -164,7 +166,7 @@ impl Auth {
                         let ended = conn.delete_other_auth_sessions(in_job.as_ref()).await?;
                         let sessions = below.count_sessions();
                         let ended = ended.saturating_add(sessions);
-                        // Each credential is in one of the two numbers.
+                        // Each credential is counted in exactly one of the two numbers.
                         let all = u64::try_from(below.count()).unwrap_or(u64::MAX);
                         let children = all.saturating_sub(sessions);
                         let detail = json!({ "ended": ended, "children": children });

@@ -8,18 +8,18 @@ use crate::state::{Auth, AuthInner, Settled};
 use std::sync::Arc;
 
 impl Auth {
-    /// Whether this caller must send the setup code to set the first credential now.
+    /// Returns whether this caller must send the setup code to set the first credential now.
     pub fn wants_setup_code(&self, context: &RequestContext) -> bool {
         !self.facts().setup_complete && self.needs_setup_code(context)
     }
 
-    /// Whether this caller must send the setup code to store the first password or passkey.
+    /// Returns whether this caller must send the setup code to store the first password or passkey.
     pub(crate) fn needs_setup_code(&self, context: &RequestContext) -> bool {
         !context.locality.is_local() || self.0.settings.load().given.local_setup_code
     }
 
-    /// Evaluates and counts the caller's code before any other work. The transaction that completes
-    /// setup checks it again with [`check_setup_code`].
+    /// Evaluates and counts the caller's code before any other work. The transaction that completes setup checks
+    /// the code again with [`check_setup_code`].
     pub(crate) async fn pass_setup_code(
         &self,
         context: &RequestContext,
@@ -35,7 +35,7 @@ impl Auth {
             .change(
                 move |conn| {
                     Box::pin(async move {
-                        // Setup may have been completed in the meantime: do not create a code then.
+                        // If setup was completed in the meantime, no code is created.
                         if Settled::read(conn).await?.facts.setup_complete {
                             return Err(already_complete());
                         }
@@ -53,7 +53,8 @@ impl Auth {
         verdict.into_result()
     }
 
-    /// Replaces a used-up code when the replacement is due, so the operator sees it before anyone tries it.
+    /// Replaces a used-up code when the replacement is due, so that the operator sees the new code before the first
+    /// attempt.
     pub(crate) async fn replace_due_setup_code(&self) -> Result<(), AuthError> {
         if self.facts().setup_complete {
             return Ok(());

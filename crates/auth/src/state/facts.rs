@@ -29,7 +29,7 @@ pub(crate) struct Settled {
 }
 
 impl Settled {
-    /// Reads the state. In a transaction that changed something, this is the last step.
+    /// Reads the state. A transaction that changes something calls it last.
     pub(crate) async fn read(conn: &mut Conn) -> Result<Self, StoreError> {
         let password = conn.find_password_hash().await?;
         let has_passkeys = conn.count_passkeys().await? > 0;
@@ -48,7 +48,7 @@ impl Settled {
     }
 }
 
-/// Whether setup is complete according to the database, for a command that opens nothing else.
+/// Returns whether setup is complete according to the database, for a command that opens nothing else.
 pub async fn is_setup_complete(conn: &mut Conn) -> Result<bool, StoreError> {
     Ok(Settled::read(conn).await?.facts.setup_complete)
 }

@@ -11,7 +11,8 @@ impl Auth {
         self.reserve(class, client).await.map(drop)
     }
 
-    /// The result of [`Auth::admit`] as far as it is known without the database, without counting.
+    /// Returns the refusal that [`Auth::admit`] would return, as far as it is known without the database. Does not
+    /// count.
     pub(crate) fn would_refuse(&self, class: ThrottleClass, client: &Client) -> Option<RetryAfter> {
         match self.0.throttle.decide(class, client, false) {
             Ok((_, places)) => {

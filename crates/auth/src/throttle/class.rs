@@ -17,8 +17,8 @@ pub enum ThrottleClass {
     WebSocket,
     /// A wrong `connect` message on a WebSocket. [`class_of`] never returns this class.
     Connect,
-    /// A database look-up of a credential that is not in memory, or a request to `/health`, by a request without a rate
-    /// limit. [`class_of`] never returns this class.
+    /// A database lookup of a credential that is not in memory, or a request to `/health`, by a request without a
+    /// rate limit. [`class_of`] never returns this class.
     LookUp,
 }
 
@@ -34,7 +34,7 @@ impl ThrottleClass {
         Self::LookUp,
     ];
 
-    /// The number of requests admitted per client in any 60 seconds.
+    /// Returns the number of requests admitted per client in any 60 seconds.
     pub const fn limit(self) -> u32 {
         match self {
             Self::Login | Self::Connect => 5,
@@ -45,7 +45,7 @@ impl ThrottleClass {
         }
     }
 
-    /// The name in logs and metrics.
+    /// Returns the name in logs and metrics.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Login => "login",
@@ -59,9 +59,9 @@ impl ThrottleClass {
     }
 }
 
-/// The class of a request. `None` for requests that are not throttled here: pages, and webhook
-/// ingest, which has its own limits. The path takes precedence over the upgrade, so an Upgrade
-/// header cannot move a login to a wider limit.
+/// Returns the class of a request. Returns `None` for requests that are not throttled here: pages, and webhook
+/// ingest, which has its own limits. The path takes precedence over the upgrade, so an Upgrade header cannot move a
+/// login to a wider limit.
 pub fn class_of(method: &Method, path: &str, is_upgrade: bool) -> Option<ThrottleClass> {
     if is_ingest(method, path) {
         return None;
@@ -86,13 +86,14 @@ pub fn class_of(method: &Method, path: &str, is_upgrade: bool) -> Option<Throttl
     Some(class)
 }
 
-/// `POST /api/webhooks/ingest/*`: public; each webhook authenticates its own requests.
+/// Returns whether the request is `POST /api/webhooks/ingest/*`. This path is public, because each webhook
+/// authenticates its own requests.
 pub fn is_ingest(method: &Method, path: &str) -> bool {
     method == Method::POST && path.starts_with("/api/webhooks/ingest/")
 }
 
-/// Whether a request asks for a WebSocket: `Upgrade: websocket` (HTTP/1.1, RFC 6455) or CONNECT
-/// (HTTP/2, RFC 8441).
+/// Returns whether a request asks for a WebSocket: `Upgrade: websocket` (HTTP/1.1, RFC 6455) or CONNECT (HTTP/2,
+/// RFC 8441).
 pub(crate) fn asks_to_upgrade(method: &Method, headers: &HeaderMap) -> bool {
     let names_it = |line: &http::HeaderValue| {
         let mut words = line.as_bytes().split(|byte| *byte == b',');

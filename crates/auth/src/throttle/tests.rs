@@ -95,7 +95,7 @@ fn changing_addresses_behind_one_proxy_are_not_unlimited() {
         );
     }
     assert!(throttle.admit(ThrottleClass::Login, &behind(77)).is_err());
-    // Refused by the proxy's bucket, so not counted in the client's own bucket either.
+    // The request was refused by the proxy's bucket, so it is not counted in the client's own bucket.
     assert_eq!(throttle.lock().len(), 11);
     let bare = Client {
         limit_factor: 10,
@@ -186,7 +186,7 @@ fn a_flood_of_clients_stays_small_and_its_memory_is_released() {
     assert!(bytes < 8 * 1024 * 1024, "{bytes} bytes");
     advance(&clock, 60_000);
     throttle.sweep();
-    // Lock once: two locks in one expression would deadlock.
+    // Locks once, because two locks in one expression would deadlock.
     let windows = throttle.lock();
     assert_eq!((windows.len(), windows.heap_bytes()), (0, 0));
 }

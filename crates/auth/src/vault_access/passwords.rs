@@ -19,8 +19,8 @@ pub(super) enum Sent {
 }
 
 impl Auth {
-    /// Runs a vault operation to completion. A wrong password or key counts against the credential
-    /// and is recorded in the audit log; the login password counts as a confirmation.
+    /// Runs a vault operation to completion. A wrong password or key counts against the credential and is recorded
+    /// in the audit log. The login password counts as a confirmation.
     pub(super) async fn with_vault<T, F, W>(
         &self,
         context: &RequestContext,
@@ -35,7 +35,7 @@ impl Auth {
         let tried = self.begin_try(context).await?;
         let work = work(self.0.secrets.clone(), context.actor());
         let work = self.durable(async move { Ok(work.await?) });
-        // Both hash the password, which takes long, so they run at the same time.
+        // Both futures hash the password, which takes long, so they run concurrently.
         let (outcome, is_login) = tokio::join!(work, self.is_login_password(context, &sent));
         match outcome {
             Err(AuthError::Vault(VaultError::BadKey)) => Err(self.bad_key(context).await),
@@ -58,9 +58,9 @@ impl Auth {
         }
     }
 
-    /// Whether the request contains the login password, which counts as a confirmation. The vault's
-    /// password may differ, after a reset or after a change while the vault was sealed; it then
-    /// unlocks the vault but confirms nothing. Only a session can be confirmed.
+    /// Returns whether the request contains the login password, which counts as a confirmation. After a reset, or
+    /// after a change while the vault was sealed, the vault's password may differ. It then unlocks the vault but
+    /// does not count as a confirmation. Only a session can be confirmed.
     async fn is_login_password(
         &self,
         context: &RequestContext,

@@ -1,4 +1,4 @@
-//! The audit log: chain, collapsing, pages.
+//! The audit log: chain, combined failures, pages.
 
 use crate::support::{AWAY, Gate, HERE, PASSWORD, code_of};
 use gatehouse_auth::api::AuditFilter;
@@ -272,7 +272,7 @@ async fn what_was_cut_off_by_hand_shows() {
         "UPDATE audit_anchor SET cut = 1",
         "UPDATE audit_anchor SET seq = 3",
         "UPDATE audit_anchor SET hash = 'x'",
-        // An anchor forged from the next row's own values.
+        // The anchor is forged from the values of the next row.
         "UPDATE audit_anchor SET seq = seq + 1, cut = cut + 1,
              hash = (SELECT prev_hash FROM audit_log ORDER BY seq LIMIT 1 OFFSET 1)",
     ]
@@ -313,7 +313,7 @@ fn detail(id: &str) -> Map<String, Value> {
     detail
 }
 
-/// The newest rows of this kind.
+/// Returns the details of the newest rows of this kind.
 async fn details(gate: &Gate, kind: &str) -> Vec<Value> {
     let list = gate.auth.audit_list(None, None, of_kind(kind)).await;
     let events = list.unwrap().events;

@@ -11,7 +11,7 @@ async fn the_first_matching_row_wins() {
     for database in databases().await {
         let engine = database.engine();
         let gate = Gate::on(database).await;
-        // Rows 2 and 3: with any credential.
+        // Rows 2 and 3 apply with any credential.
         for credential in ["", "x", "mk_x"] {
             let [here, away] = [
                 gate.context(HERE, credential).await,

@@ -1,4 +1,4 @@
-//! A credential that another node ended cannot write here, even before memory knows about it.
+//! A credential that another node ended cannot write on this node, even before memory is updated.
 
 use crate::support::{AWAY, Gate, HERE, PASSWORD, caller, code_of, context, key_request};
 use gatehouse_auth::api::{ConnectAuth, PasswordChangeRequest};

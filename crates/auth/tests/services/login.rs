@@ -283,14 +283,14 @@ async fn no_more_wrong_passwords_are_evaluated_than_allowed_however_parallel() {
     let (gate, cookie) = Gate::with_owner(sqlite()).await;
     for _ in 0..29 {
         let context = gate.context(HERE, &cookie).await;
-        // Too long to be hashed, so it costs nothing; it still counts.
+        // The password is too long to be hashed, so the check costs nothing. It still counts.
         let wrong = gate
             .auth
             .confirm(&caller(&context), confirm(&"x".repeat(5000)))
             .await;
         assert_eq!(code_of(wrong), Some(ErrorCode::InvalidCredentials));
     }
-    // From many addresses, so the queue limit per client does not interfere.
+    // The requests come from many addresses, so that the queue limit per client does not interfere.
     let mut visits = Vec::new();
     for number in 0..34 {
         visits.push(gate.context(&format!("198.51.100.{number}"), &cookie).await);

@@ -34,7 +34,7 @@ async fn once_loaded_a_credential_costs_no_read_known_or_not() {
     let (gate, cookie) = Gate::with_owner(sqlite()).await;
     let key = gate.key(&cookie, &[Scope::Read]).await.key;
     gate.auth.load_credentials().await.unwrap();
-    // Without its tables, every read would fail.
+    // The tables are missing, so every read would fail.
     for table in ["auth_sessions", "auth_api_keys"] {
         run_sql(
             &gate.database.location,
@@ -161,7 +161,7 @@ async fn after_a_takeover_by_a_replica_a_node_forgets_what_the_replica_does_not_
     let on_key = context(&other, AWAY, &key.key).await;
     other.look_at_feed().await.unwrap();
     assert!(other.is_live(on_key.identity().unwrap()));
-    // The replica does not have the key. Its newest change has the same number, but its run is another one.
+    // The replica does not have the key. Its newest change has the same number, but its run is different.
     run_sql(
         &location,
         "DELETE FROM auth_api_keys; UPDATE _server_run SET id = 'replica'",
@@ -184,7 +184,7 @@ async fn a_node_that_is_cut_off_asks_before_it_lets_in_without_a_credential() {
     assert!(context(&other, HERE, "").await.identity().is_err());
 }
 
-/// An anonymous request for a page, with an unknown session cookie.
+/// Simulates an anonymous request for a page, with an unknown session cookie.
 async fn page_visit(auth: &gatehouse_auth::Auth, peer: &str, value: &str) -> bool {
     let mut headers = http::HeaderMap::new();
     headers.insert("host", http::HeaderValue::from_static("gate.example"));

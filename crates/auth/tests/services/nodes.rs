@@ -9,7 +9,7 @@ use gatehouse_domain::ErrorCode;
 use gatehouse_store::testing::{number, postgres, run_sql};
 use secrecy::SecretString;
 
-/// Two nodes and the owner's cookie.
+/// Returns two nodes and the owner's cookie.
 async fn two_nodes() -> Option<(Gate, Auth, String)> {
     let (gate, cookie) = Gate::with_owner(postgres().await?).await;
     let other = gate.second_node().await;
@@ -43,7 +43,7 @@ async fn nodes_share_the_limits_of_a_client() {
         let limit = class.limit();
         for round in 0..2 {
             let count = admitted(nodes, class, &client(1), 400).await;
-            // Each node holds at most a fortieth of the limit that it does not use.
+            // Each node keeps at most a fortieth of the limit unused.
             let least = limit - limit / 40;
             assert!(
                 (least..=limit).contains(&count),
@@ -52,7 +52,7 @@ async fn nodes_share_the_limits_of_a_client() {
             gate.advance(60);
         }
     }
-    // Behind a proxy that names no client, the proxy's limit is shared as well.
+    // Behind a proxy that names no client, the proxy's limit is also shared.
     let behind = |number| Client {
         peer_bucket: Some(client(200).key),
         ..client(number)
@@ -74,7 +74,7 @@ async fn refused_requests_cost_no_writes_and_an_outage_leaves_the_limit_of_each_
         admitted(nodes, ThrottleClass::Login, &client(1), 8).await,
         5
     );
-    // From now on, asking the database fails.
+    // From now on, every query of the database fails.
     let location = &gate.database.location;
     run_sql(location, "ALTER TABLE rate_permits RENAME TO gone").await;
     for _ in 0..2 {
@@ -114,7 +114,7 @@ async fn wrong_socket_passwords_count_on_all_nodes_and_correct_ones_on_none() {
     for number in 0..12 {
         assert_eq!(connect(number, PASSWORD).await, None, "{number}");
     }
-    // The permit that each node keeps is used first.
+    // The permits that each node has are used first.
     let mut evaluated = 0;
     for number in 0..12 {
         match connect(number, "wrong").await {
@@ -152,7 +152,7 @@ async fn wrong_passwords_of_a_session_count_on_all_nodes() {
         let code = confirm(number, PASSWORD).await;
         assert_eq!(code, Some(ErrorCode::RateLimited), "{number}");
     }
-    // The first wrong password is forgotten after ten minutes.
+    // The first wrong password no longer counts after ten minutes.
     gate.advance(301);
     assert_eq!(confirm(1, PASSWORD).await, None);
     assert_eq!(

@@ -14,7 +14,7 @@ async fn count(gate: &Gate) -> i64 {
     counted.await.unwrap()
 }
 
-/// Fills the table directly, as ten ceremonies from each of a thousand IPv6 networks would.
+/// Fills the table directly, as if ten ceremonies came from each of a thousand IPv6 networks.
 async fn fill(gate: &Gate) {
     let expires = gatehouse_domain::Clock::now(&*gate.clock).as_millis() + 299_000;
     let sql = format!(

@@ -8,10 +8,10 @@ use gatehouse_store::testing::databases;
 use gatehouse_store::{NewChanges, PasskeyRow, StoreError};
 use tokio::sync::broadcast::Receiver;
 
-/// The method for which the tests ask whether a device may receive its data.
+/// The method whose data the tests try to send to a device.
 const METHOD: &str = "chat.history";
 
-/// What changes reported since the last look.
+/// Collects the reports about changes.
 struct Reports {
     position: i64,
     events: Receiver<&'static str>,
@@ -27,7 +27,7 @@ impl Reports {
         reports
     }
 
-    /// The subjects for other nodes, and the names for subscribers.
+    /// Returns the subjects for other nodes, and the names for subscribers.
     async fn next(&mut self, gate: &Gate) -> (Vec<String>, Vec<&'static str>) {
         let after = self.position;
         let read: Result<NewChanges, StoreError> = gate
@@ -111,7 +111,7 @@ async fn a_node_may_notify_a_device_that_another_node_paired() {
         let (mut gate, cookie) = Gate::with_owner(database).await;
         let owner = gate.context(HERE, &cookie).await;
         let id = gate.auth.pair_device(&owner, phone()).await.unwrap().id;
-        // Its memory is that of a node which has loaded nothing since.
+        // A restarted node has loaded nothing into memory.
         gate.restart().await;
         let auth = &gate.auth;
         assert!(!auth.device_may_receive(&id, Scope::Read, METHOD));

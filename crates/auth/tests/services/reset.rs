@@ -96,7 +96,7 @@ async fn allow(gate: &Gate, arguments: &str, by: Option<&'static str>) {
     written.unwrap();
 }
 
-/// The people who are paired, with whether they are trusted, and the arguments that are allowed.
+/// Returns the paired people with whether they are trusted, and the arguments that are allowed.
 async fn people_and_allowed(gate: &Gate) -> (Vec<(String, bool)>, Vec<String>) {
     let read = gate.store.read(|conn| {
         Box::pin(async move {

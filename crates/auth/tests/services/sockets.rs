@@ -121,7 +121,7 @@ async fn no_more_wrong_connects_are_evaluated_than_allowed_however_parallel() {
             "{round}"
         );
     }
-    // The correct password is last: it is checked only if a slot is left.
+    // The correct password is last, so it is checked only if a slot is left.
     let tries = (0..8).map(|number| {
         let password = if number == 7 { PASSWORD } else { "a wrong one" };
         gate.auth.socket_login(&context, by_password(password))

@@ -71,7 +71,7 @@ async fn open_on(
 }
 
 impl Gate {
-    /// Without a vault: most tests need none, and each vault costs a key derivation.
+    /// Creates an instance without a vault. Most tests need none, and each vault costs a key derivation.
     pub async fn on(database: TestDatabase) -> Self {
         Self::open(database, false).await
     }
@@ -114,7 +114,7 @@ impl Gate {
         (self.auth, self.secrets, self.kdf) = opened.await;
     }
 
-    /// Another node on the same database.
+    /// Starts another node on the same database.
     pub async fn second_node(&self) -> Auth {
         let store = self.database.open().await;
         open_on(
@@ -196,7 +196,7 @@ pub fn key_request(scopes: &[Scope]) -> gatehouse_auth::api::CreateApiKeyRequest
     }
 }
 
-/// Sends a credential that begins with `mk_` as a Bearer token, any other as the session cookie.
+/// Sends a credential that begins with `mk_` as a Bearer token, and any other as the session cookie.
 pub async fn context(auth: &Auth, peer: &str, credential: &str) -> RequestContext {
     let mut headers = HeaderMap::new();
     let host = if peer == HERE {

@@ -195,7 +195,7 @@ async fn a_reset_keeps_the_vault_open_and_the_next_password_takes_it() {
 #[tokio::test]
 async fn a_seal_holds_against_a_login_that_began_before_it() {
     let (gate, cookie, _) = with_vault(sqlite()).await;
-    // Both permits of the queue are taken: the login below waits before its password is checked.
+    // Both permits of the queue are in use, so the login below waits before its password is checked.
     let client = gate.context(HERE, &cookie).await.client.key;
     let (mut busy, mut releases) = (JoinSet::new(), Vec::new());
     for _ in 0..2 {
@@ -215,7 +215,7 @@ async fn a_seal_holds_against_a_login_that_began_before_it() {
     let mut login = Box::pin(gate.login(AWAY, "", PASSWORD));
     let owner = gate.context(HERE, &cookie).await;
     let sealing = async {
-        // Enough yields for the login to reach the queue.
+        // Yields often enough for the login to reach the queue.
         for _ in 0..100 {
             tokio::task::yield_now().await;
         }
@@ -239,8 +239,8 @@ async fn a_seal_holds_against_a_login_that_began_before_it() {
     assert_eq!(gate.secrets.status(), Status::Unsealed);
 }
 
-/// A vault whose password differs from the login password: created before a reset, never opened
-/// since.
+/// Creates a vault whose password differs from the login password. The vault was created before a reset and has not
+/// been opened since.
 async fn with_two_passwords() -> (Gate, String) {
     let (mut gate, _, _) = with_vault(sqlite()).await;
     gate.auth.offline_reset().await.unwrap();
@@ -269,7 +269,7 @@ async fn a_vault_password_that_is_not_the_login_s_is_no_confirmation() {
         .vault_unlock(&caller(&context), with(PASSWORD))
         .await;
     unlocked.unwrap();
-    // The last confirmation is ten minutes old: these operations are allowed but do not renew it.
+    // The last confirmation is ten minutes old. These operations are allowed but do not renew it.
     let made = gate
         .auth
         .vault_recovery_key(&caller(&context), with(PASSWORD))

@@ -8,13 +8,13 @@ use sha2::Sha256;
 use std::io::{BufRead, Read};
 
 pub(super) const VERSION: &str = "age-encryption.org/v1\n";
-/// Maximum size of a header. One with a single recipient has about 200 bytes.
+/// Maximum size of a header. A header with one recipient has about 200 bytes.
 const MAX_BYTES: u64 = 64 << 10;
-/// Length of a full line of a stanza's body. The last line is shorter, possibly empty.
+/// Length of a full line of a stanza's body. The last line is shorter and may be empty.
 const BODY_LINE: usize = 64;
 const END: &str = "---";
 
-/// How one recipient gets the file key.
+/// The file key, wrapped for one recipient.
 #[derive(Debug)]
 pub(super) struct Stanza {
     /// The type and its parameters.
@@ -23,13 +23,13 @@ pub(super) struct Stanza {
 }
 
 impl Stanza {
-    /// The type.
+    /// Returns the type.
     pub(super) fn kind(&self) -> Option<&str> {
         self.arguments.first().map(String::as_str)
     }
 }
 
-/// A header as read, with the text that the MAC covers.
+/// A parsed header, with the text that the MAC covers.
 #[derive(Debug)]
 pub(super) struct Header {
     pub(super) stanzas: Vec<Stanza>,

@@ -1,5 +1,5 @@
-//! Recipients and identities: the keys and passphrases that files are encrypted for, and that decrypt them. The key of
-//! a file, which they wrap.
+//! Recipients and identities: the keys and passphrases that files are encrypted for, and that decrypt them. Also
+//! contains the file key, which is wrapped for each recipient.
 
 mod stanzas;
 
@@ -20,20 +20,20 @@ const X25519_INFO: &[u8] = b"age-encryption.org/v1/X25519";
 const SCRYPT: &str = "scrypt";
 const SCRYPT_SALT: &[u8] = b"age-encryption.org/v1/scrypt";
 const SALT_BYTES: usize = 16;
-/// Binary logarithm of scrypt's cost for new files: 128 MiB.
+/// Binary logarithm of scrypt's cost for new files, which use 128 MiB.
 const LOG_N: u8 = 17;
-/// The highest cost that is accepted: 1 GiB.
+/// The highest accepted cost, with which scrypt uses 1 GiB.
 pub(super) const MAX_LOG_N: u8 = 20;
-/// The maximum number of keys of a new file. Each adds about 100 bytes to its header.
+/// The maximum number of public keys of a new file. Each key adds about 100 bytes to the header.
 pub(super) const MAX_RECIPIENTS: usize = 20;
 
-/// The key of one file, which each recipient wraps. It decrypts this file and no other. It is on the heap, because each
-/// move of an array would leave a copy in memory.
+/// The key of one file, which is wrapped for each recipient. It decrypts only this file. It is on the heap, because
+/// each move of an array would leave a copy in memory.
 pub struct FileKey(Box<Zeroizing<[u8; FILE_KEY_BYTES]>>);
 
-/// Who can decrypt a new file.
+/// The recipients that can decrypt a new file.
 pub enum Recipient {
-    /// Each holder of one of these X25519 keys.
+    /// The holders of these X25519 keys.
     PublicKeys(Vec<[u8; 32]>),
     Passphrase(SecretString),
 }
@@ -43,7 +43,7 @@ pub enum Identity {
     /// X25519 keys.
     SecretKeys(Vec<Key>),
     Passphrase(SecretString),
-    /// The key of the file itself. The header is verified with it, and its recipients are not needed.
+    /// The key of the file itself. The header is verified with it, and its stanzas are not needed.
     FileKey(FileKey),
 }
 
@@ -65,7 +65,7 @@ impl FileKey {
         Zeroizing::new(HEXLOWER.encode(self.as_slice()))
     }
 
-    /// `None` if the length is wrong.
+    /// Copies the key; `None` if the length is wrong.
     fn of(bytes: &[u8]) -> Option<Self> {
         Some(Self(Box::new(Zeroizing::new(bytes.try_into().ok()?))))
     }
@@ -76,7 +76,7 @@ impl FileKey {
 }
 
 impl Recipient {
-    /// Parses one `age1…`, or several with spaces or commas between them.
+    /// Parses one or more `age1…` keys, separated by spaces or commas.
     pub fn parse(text: &str) -> Result<Self, AgeError> {
         let texts = text.split([' ', ',']).filter(|text| !text.is_empty());
         let keys = texts
@@ -89,7 +89,7 @@ impl Recipient {
         }
     }
 
-    /// Encrypts the file key, for each public key on its own.
+    /// Wraps the file key once for each public key, or for the passphrase.
     pub(super) fn wrap(
         &self,
         file_key: &FileKey,
@@ -100,7 +100,7 @@ impl Recipient {
                 let wrapped = keys.iter().map(|key| wrap_x25519(key, file_key, random));
                 wrapped.collect()
             }
-            // The format allows no other stanza beside this one.
+            // The format allows no other stanza beside a passphrase stanza.
             Self::Passphrase(passphrase) => {
                 let salt: [u8; SALT_BYTES] = random.bytes();
                 let key = stretch(passphrase, &salt, LOG_N)?;
@@ -173,7 +173,7 @@ impl std::fmt::Debug for Identity {
     }
 }
 
-/// `None` unless the text is Bech32 of 32 bytes with this prefix.
+/// Decodes a key; `None` unless the text is Bech32 of 32 bytes with this prefix.
 fn bech32_key(text: &str, prefix: &str) -> Option<Key> {
     let checked = CheckedHrpstring::new::<Bech32>(text).ok()?;
     if checked.hrp() != Hrp::parse(prefix).ok()? {

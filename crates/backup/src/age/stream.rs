@@ -1,5 +1,5 @@
-//! The payload: chunks of 64 KiB, each encrypted with ChaCha20-Poly1305. The nonce of a chunk is its number and
-//! a mark of the last chunk, so that chunks cannot be removed, added or exchanged.
+//! The payload: chunks of 64 KiB, each encrypted with ChaCha20-Poly1305. The nonce of a chunk contains its number
+//! and whether it is the last one. Chunks can therefore not be removed, added or exchanged.
 
 use super::Key;
 use chacha20poly1305::aead::Aead;
@@ -7,11 +7,11 @@ use chacha20poly1305::{ChaCha20Poly1305, KeyInit, Nonce};
 use std::io::{self, BufRead, Read, Write};
 use zeroize::Zeroizing;
 
-/// Length of a chunk's plaintext, except of the last.
+/// Length of a chunk's plaintext. Only the last chunk can be shorter.
 const CHUNK: usize = 64 << 10;
 const TAG: usize = 16;
 
-/// The cipher with the number of the next chunk.
+/// The cipher, and the number of the next chunk.
 struct Chunks {
     cipher: ChaCha20Poly1305,
     next: u64,
@@ -25,7 +25,7 @@ impl Chunks {
         }
     }
 
-    /// The number as 11 bytes, big-endian, then 1 for the last chunk.
+    /// Returns the number as 11 bytes, big-endian, followed by 1 for the last chunk, otherwise 0.
     fn nonce(&mut self, is_last: bool) -> Nonce {
         let mut nonce = Nonce::default();
         for (to, from) in nonce.iter_mut().skip(3).zip(self.next.to_be_bytes()) {
@@ -64,7 +64,7 @@ impl<W: Write> Encryptor<W> {
         self.to.write_all(&sealed)
     }
 
-    /// Writes the last chunk and returns the inner writer. A file without it cannot be decrypted.
+    /// Writes the last chunk and returns the inner writer. A file without its last chunk cannot be decrypted.
     pub fn finish(mut self) -> io::Result<W> {
         self.write_chunk(true)?;
         self.to.flush()?;
@@ -74,7 +74,8 @@ impl<W: Write> Encryptor<W> {
 
 impl<W: Write> Write for Encryptor<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // Write a full buffer only when more bytes follow: the last chunk is marked, and the end is not known before.
+        // A full buffer is written only when more bytes follow, because the last chunk is marked and the end is not
+        // known earlier.
         if self.buffer.len() == CHUNK && !bytes.is_empty() {
             self.write_chunk(false)?;
         }
@@ -88,11 +89,11 @@ impl<W: Write> Write for Encryptor<W> {
     }
 }
 
-/// Decrypts while it is read. Returns bytes of verified chunks only.
+/// Decrypts a payload while it is read. Returns only bytes of verified chunks.
 pub struct Decryptor<R> {
     from: R,
     chunks: Chunks,
-    /// The plaintext of the current chunk, and how much of it was read.
+    /// The plaintext of the current chunk. The first `read` bytes were already returned.
     buffer: Zeroizing<Vec<u8>>,
     read: usize,
     is_last: bool,

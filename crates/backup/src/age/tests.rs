@@ -5,12 +5,12 @@ use gatehouse_domain::SeededRandom;
 use secrecy::SecretString;
 use std::io::Read;
 
-/// Made with pyrage 1.4.0, which wraps the Rust implementation of the format's authors.
+/// The file was created with pyrage 1.4.0, a wrapper of the Rust implementation by the authors of the format.
 const SECRET_KEY: &str =
     "AGE-SECRET-KEY-1TUSH4UEG4MD784UARUPVC8S4FQ0VNVPRZHW39KC6A3KA3U6GT9NSKL2UXZ";
 const PUBLIC_KEY: &str = "age1slgc7ysft3t0226a4zjmpjmlvwuc6la8hjmj86qhhtdnxfext3wqhpgu3d";
 const MESSAGE: &[u8] = b"A file made by another implementation.\n";
-/// Has a second stanza of an unknown type.
+/// The file has a second stanza of an unknown type.
 const TO_PUBLIC_KEY: &str = "YWdlLWVuY3J5cHRpb24ub3JnL3YxCi0+IFgyNTUxOSBhWDBQV2RsR3BVZlZTTUViT3NIUWhKV3dzZVZUbUQrRjdxQWRhMmFySFJjCkJrd05KaFNrckdpZEdrOTJYZWYrVGdDb1UxWXBvRzhlRzhhdDdnQjkrOVEKLT4gQTIxN3hYRFUtZ3JlYXNlICQzIEh1JWVLCjAyeXI5MzlwY3JhZVdiYVVUdnY2ZEVENnFhcEw2Y0x3eGh6RW1BYmEvMlBESGpUOWpld1NIakVuc2VqcGQ1bDMKWURyS0lTb3hzZ1JSaDVOU0N0SnlpdXJ1Rm95UlNRCi0tLSBJbUZ1UlJ2dzVRZW1abmdpS3p3YjFMRC9mRmloRzZDVXI0NkdRVzN5ekx3CuSB3wPUZ5jLU/rIEEEGoXU9PhZN9p5ZmtjT685b2jWpWUG9n7fg8S9BCfY28HY7378htyVEKk/CQkdMjR6AtmgE7K6LwX++";
 const PASSPHRASE: &str = "correct horse battery staple";
 const TO_PASSPHRASE: &str = "YWdlLWVuY3J5cHRpb24ub3JnL3YxCi0+IHNjcnlwdCA0a2FEVVZ3NFRvVlBQREV4SlU2d1RRIDE4CkZ2TUVSTmJuSVdwUVlCUWR1ZmVRK0toMSszeUpITVNwREFyV0tLUUxIOXcKLS0tIExPUy9ZSlRmclhtWENGU283MGwraFRnMEVJUXgwRkkrU3NnMFJhNEQwSDQK3odUt+3LYHeR1s9AkjLl1fF61fhH815Mtq0F38UfhM+LjpXsdo048Ht9TPWRLj1hXRyWLBrW2CPNvIWRSAue7iim3JxDHl4=";
@@ -59,7 +59,7 @@ fn what_is_encrypted_can_be_decrypted_at_every_size_around_a_chunk() {
     }
 }
 
-/// A key pair of `number`.
+/// Returns the key pair with this number.
 fn pair(number: u8) -> (String, String) {
     use bech32::{Bech32, Hrp};
     let secret = [number; 32];
@@ -178,7 +178,7 @@ fn a_work_factor_is_accepted_up_to_its_limit() {
 fn headers_that_the_format_forbids_are_refused() {
     let identity = Identity::parse(SECRET_KEY).unwrap();
     let (salt, body) = ("A".repeat(22), "A".repeat(43));
-    // The base point, because zero is refused anyway.
+    // The share is the base point, because zero is refused by another check.
     let share = format!("CQ{}", "A".repeat(41));
     let with = |stanzas: &str| {
         let file = format!("age-encryption.org/v1\n{stanzas}--- {body}\n");
@@ -191,7 +191,7 @@ fn headers_that_the_format_forbids_are_refused() {
         format!("-> X25519  {share}\n{body}\n"),
         format!("-> X25519 {share} more\n{body}\n"),
         format!("-> X25519\n{body}\n"),
-        // 31 and 33 bytes.
+        // The shares have 31 and 33 bytes.
         format!("-> X25519 {share}\n{}\n", "A".repeat(42)),
         format!("-> X25519 {share}\n{}\n", "A".repeat(44)),
         format!("-> X25519 {body}\n{body}\n"),

@@ -1,4 +1,4 @@
-//! Where a backup is written, and how many bytes it has.
+//! The destination of a backup, with its size and checksum.
 
 use crate::age::Encryptor;
 use sha2::{Digest, Sha256};
@@ -27,7 +27,7 @@ impl<W: Write> Write for Sink<W> {
     }
 }
 
-/// Counts what is written and calculates its checksum.
+/// Counts the written bytes and calculates their checksum.
 pub(super) struct Counted<W> {
     pub(super) to: W,
     pub(super) bytes: u64,

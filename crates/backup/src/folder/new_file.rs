@@ -1,4 +1,4 @@
-//! A backup that is being written: it gets its name when it is complete.
+//! A backup that is being written. It gets its final name when it is complete.
 
 use super::{MAX_NUMBER, PARTIAL, PARTIAL_PREFIX, QUIET, QUIET_WITHOUT_LOCKS, numbered};
 use crate::file_lock::try_lock;
@@ -11,19 +11,19 @@ use std::time::Duration;
 use std::{fs, io};
 use tempfile::NamedTempFile;
 
-/// A file that is being written beside its final name, for its owner only. It is locked while its process lives.
-/// Dropping it deletes it.
+/// A partial file in the directory of its final path. Only its owner can read it. It is locked while its process
+/// runs. Dropping this value deletes the file.
 #[derive(Debug)]
 pub struct NewFile {
     pub(super) file: NamedTempFile,
     path: PathBuf,
-    /// Whether it gets a number if its name is taken.
+    /// Whether a number is added to the name if the name is taken.
     is_numbered: bool,
 }
 
 impl NewFile {
-    /// Creates the file, and its directory if it is missing. Fails if `path` exists. Deletes files that a process
-    /// left in the directory when it was killed.
+    /// Creates the file, and its directory if it is missing. Fails if `path` exists. Deletes partial files that
+    /// killed processes left in the directory.
     pub fn create(path: &Path) -> io::Result<Self> {
         let directory = prepared_directory_of(path)?;
         if path.exists() {
@@ -33,13 +33,13 @@ impl NewFile {
         Self::begin(directory, path, false)
     }
 
-    /// Like [`Self::create`], for a name from [`super::file_name`]. If it exists, the file gets another one.
+    /// Like [`Self::create`], for a name from [`super::file_name`]. If the name is taken, the file gets a number.
     pub fn create_numbered(path: &Path) -> io::Result<Self> {
         Self::begin(prepared_directory_of(path)?, path, true)
     }
 
-    /// Creates the file with [`Self::create`] or [`Self::create_numbered`], and gives it and new directories to the
-    /// owner.
+    /// Creates the file with [`Self::create`] or [`Self::create_numbered`]. Changes the owner of the file and of
+    /// new directories.
     pub fn create_for(
         owner: FileOwner,
         path: &Path,
@@ -57,7 +57,7 @@ impl NewFile {
             .prefix(PARTIAL_PREFIX)
             .suffix(PARTIAL)
             .tempfile_in(directory)?;
-        // Without locks, the file counts as abandoned later.
+        // Without a lock, other processes consider the file abandoned after a longer time.
         if let Err(TryLockError::Error(error)) = try_lock(file.as_file()) {
             tracing::warn!(%error, "a backup is written without a file lock");
         }
@@ -68,8 +68,8 @@ impl NewFile {
         })
     }
 
-    /// Makes the file durable under its name, and returns its path. Fails if the name exists by now and cannot get a
-    /// number.
+    /// Makes the file durable under its final name, and returns its path. Fails if the name has been taken in the
+    /// meantime and the file cannot get a number.
     pub fn keep(self) -> io::Result<PathBuf> {
         self.file.as_file().sync_all()?;
         let (mut file, mut path) = (self.file, self.path.clone());
@@ -111,7 +111,8 @@ fn delete_partial(directory: &Path) -> io::Result<()> {
         let name = entry.file_name();
         let name = name.to_string_lossy();
         let is_partial = name.starts_with(PARTIAL_PREFIX) && name.ends_with(PARTIAL);
-        // A file that cannot be examined or deleted, for example because it is gone, does not prevent a backup.
+        // A file that cannot be examined or deleted, for example because it no longer exists, does not prevent a
+        // backup.
         if is_partial && is_abandoned(&entry.path()).unwrap_or(false) {
             drop(fs::remove_file(entry.path()));
         }
@@ -119,7 +120,7 @@ fn delete_partial(directory: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether no process is writing this partial file.
+/// Returns whether no process is writing this partial file.
 fn is_abandoned(path: &Path) -> io::Result<bool> {
     // Some network file systems lock only files that are open for writing.
     let file = match File::options().write(true).open(path) {
@@ -130,7 +131,7 @@ fn is_abandoned(path: &Path) -> io::Result<bool> {
         opened => opened?,
     };
     let quiet = quiet_for(&file.metadata()?)?;
-    // The lock of a file that was just created may still be missing.
+    // A new file may not be locked yet.
     if quiet <= QUIET {
         return Ok(false);
     }
@@ -141,7 +142,7 @@ fn is_abandoned(path: &Path) -> io::Result<bool> {
     })
 }
 
-/// The time since the last change. A change in the future counts as now.
+/// Returns the time since the last change. A change in the future counts as now.
 fn quiet_for(found: &fs::Metadata) -> io::Result<Duration> {
     Ok(found.modified()?.elapsed().unwrap_or_default())
 }

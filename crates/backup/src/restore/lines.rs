@@ -6,11 +6,11 @@ use std::ffi::OsStr;
 use std::io::{BufRead, Read};
 use std::path::Path;
 
-/// Maximum length of a line: the largest row is a recording as base64.
+/// Maximum length of a line. The largest row is a recording as base64.
 const LINE_BYTES: u64 = 256 << 20;
 
-/// Whether a relative path is a file name, or a directory name and a file name. Such a path cannot leave the directory
-/// that it is joined to.
+/// Returns whether a relative path is a file name, or a directory name and a file name. Such a path stays in the
+/// directory that it is joined to.
 pub(super) fn is_file_name(name: &str) -> bool {
     let is_one = |name: &str| Path::new(name).file_name() == Some(OsStr::new(name));
     match name.split_once('/') {

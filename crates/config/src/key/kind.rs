@@ -9,8 +9,8 @@ pub enum Guard {
     Write,
     /// A caller with `operator.admin`.
     Admin,
-    /// A caller with `operator.admin` and a recent confirmation. For settings that decide who may
-    /// log in, which programs run, which files are read, or where connections and keys are sent.
+    /// A caller with `operator.admin` and a recent confirmation. For settings that control login, which programs
+    /// run, which files are read, or where connections and keys are sent.
     StepUp,
 }
 
@@ -29,14 +29,14 @@ pub enum Kind {
         max_thousandths: i32,
     },
     Text(Rule),
-    /// A list of texts; in the environment comma-separated, or a JSON array.
+    /// A list of texts. In the environment, a comma-separated list or a JSON array.
     List(Rule),
-    /// Environment variables by name. A value is a secret text, or `{ vault = "KEY" }` for the
-    /// value of a variable in the vault. In the environment `A=1,B=2`, or a JSON object.
+    /// Environment variables by name. A value is a secret text, or `{ vault = "KEY" }` for the value of a variable
+    /// in the vault. In the environment, `A=1,B=2` or a JSON object.
     Variables,
-    /// HTTP headers by name, sent with every request. In the environment `a=1,b=2`, or a JSON object.
+    /// HTTP headers by name, sent with every request. In the environment, `a=1,b=2` or a JSON object.
     Headers,
-    /// Facts about models, by model name: a table of [`gatehouse_domain::ModelFacts`]. In the environment a JSON
+    /// Facts about models, by model name: a table of [`gatehouse_domain::ModelFacts`]. In the environment, a JSON
     /// object.
     Models,
 }
@@ -50,9 +50,9 @@ pub enum Rule {
     WebUrl,
     /// The base URL of an API. `/v1` is appended if the URL has no path.
     BaseUrl,
-    /// As `WebUrl`, or `tcp://host:port` of a Wyoming program.
+    /// Like `WebUrl`, or `tcp://host:port` of a Wyoming program.
     WebOrTcpUrl,
-    /// As `BaseUrl`, or `tcp://host:port` of a Wyoming program.
+    /// Like `BaseUrl`, or `tcp://host:port` of a Wyoming program.
     BaseOrTcpUrl,
     /// `scheme://host[:port]` or `host:port`.
     Origin,
@@ -60,7 +60,7 @@ pub enum Rule {
     Network,
     HeaderName,
     OneOf(&'static [&'static str]),
-    /// A provider, by ID or by the vendor's name. Stored as the ID.
+    /// A provider, by ID or by the vendor's name. The stored value is the ID.
     Provider(&'static [Named]),
     /// A path; a relative one is resolved against the data directory.
     File,
@@ -72,7 +72,7 @@ pub enum Rule {
     Cron,
     /// One line of text.
     Line,
-    /// A public DNS name. Stored in lower case.
+    /// A public DNS name. The stored value is in lower case.
     DomainName,
     /// An email address.
     Email,
@@ -90,7 +90,7 @@ pub enum Rule {
     DatabaseUrl,
 }
 
-/// The value of a setting that nobody has set.
+/// The value of a setting without an explicit value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Initial {
     /// No value, or one derived from other settings.
@@ -111,6 +111,6 @@ pub enum Change {
     Restart,
     /// Stored like any run-time change, but applied by another operation, which the text names.
     Elsewhere(&'static str),
-    /// Not changeable at run time; the text gives the reason. A stored value is ignored.
+    /// Cannot be changed at run time, for the given reason. A stored value is ignored.
     Never(&'static str),
 }

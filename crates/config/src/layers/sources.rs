@@ -64,7 +64,7 @@ pub(super) fn read_file(path: &Path) -> Result<Option<String>, ConfigError> {
             Ok(None)
         }
         Err(error) if error.kind() == ErrorKind::InvalidData => fail("not UTF-8 text".to_owned()),
-        // The directory of the path may be the reason.
+        // The directory in the path may cause the error, so the error names the path.
         Err(error) => Err(ConfigError::new(
             path.display().to_string(),
             format!("cannot be read: {error}"),
@@ -115,7 +115,7 @@ pub(super) fn read_environment(
             value,
             name: name.to_owned(),
         };
-        // The short name wins: the documentation uses it. Two names of one provider are an error.
+        // The short name has precedence, because the documentation uses it. Two names of one provider are an error.
         let (winner, loser) = match variables.remove(&*proper) {
             None => (variable, None),
             Some(earlier) if other_variable(spec).is_some() => {
@@ -142,8 +142,8 @@ pub(super) fn read_environment(
     Ok(variables)
 }
 
-/// A name with `__` is meant for Gatehouse, so an unknown one is an error. Others may belong to
-/// something else (Kubernetes sets such names) and cause only a warning.
+/// Handles an unknown variable. A name with `__` is meant for Gatehouse, so an unknown one is an error. Other names
+/// may belong to another program (Kubernetes sets such names) and cause only a warning.
 fn unknown_variable(name: &str, warnings: &mut Vec<String>) -> Result<(), ConfigError> {
     if NAMES.contains(&name) {
         return Ok(());

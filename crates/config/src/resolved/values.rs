@@ -11,28 +11,29 @@ use std::fmt;
 use url::Url;
 
 impl Resolved {
-    /// The origin of a key's value.
+    /// Returns the origin of a key's value.
     pub fn origin(&self, key: &str) -> Origin {
         self.merged
             .get(&*canonical_key(key))
             .map_or(Origin::Default, |entry| entry.origin)
     }
 
-    /// `server.external_url`, if it is configured. Its default restricts nothing: it is one of the names of the
-    /// certificate, on a port that browsers and senders may not use.
+    /// Returns `server.external_url`, if it is configured. Its default is not returned, because it must not
+    /// restrict anything: it is only one of the names of the certificate, on a port that browsers and senders may
+    /// not use.
     pub fn configured_external_url(&self) -> Option<&Url> {
         let url = self.settings.server.external_url.as_ref();
         url.filter(|_| self.origin("server.external_url") != Origin::Default)
     }
 
-    /// The origin of every value.
+    /// Returns the origin of every value.
     pub fn origins(&self) -> impl Iterator<Item = (&str, Origin)> {
         self.merged
             .iter()
             .map(|(key, entry)| (key.as_str(), entry.origin))
     }
 
-    /// The settings as shown: all, or those named by key or section. Skips unknown keys;
+    /// Returns the settings as shown: all, or those named by key or section. Skips unknown keys;
     /// [`crate::check_key`] rejects them.
     pub fn values(&self, keys: Option<&[String]>) -> Vec<SettingValue> {
         let Some(keys) = keys else {
@@ -67,7 +68,7 @@ fn shown(key: &str, entry: &Entry) -> SettingValue {
     let secret = find_key(key).is_none_or(KeySpec::is_secret);
     let value = match &entry.value {
         Value::Null => Value::Null,
-        // An empty list hides nothing, and a mask would suggest that a value is set.
+        // An empty list contains no secret. A mask would suggest that a value is set.
         Value::Array(items) if secret && items.is_empty() => Value::Null,
         _ if secret => json!(MASK),
         Value::String(text) if key == "database.url" && entry.origin != Origin::Default => text
@@ -84,7 +85,7 @@ fn shown(key: &str, entry: &Entry) -> SettingValue {
 }
 
 impl fmt::Debug for Resolved {
-    /// Omits values: they may be secrets.
+    /// Omits values, which may be secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Resolved")
             .field("shadowed", &self.shadowed)

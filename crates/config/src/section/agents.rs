@@ -101,17 +101,17 @@ const DAY: Duration = Duration::from_hours(24);
 #[derive(Clone, Debug)]
 pub struct Agents {
     pub turn_timeout: Duration,
-    /// `None`: the zone of the machine.
+    /// The default time zone; `None` for the zone of the machine.
     pub timezone: Option<Zone>,
-    /// How long a conversation is kept after its last message; `None`: forever.
+    /// How long a conversation is kept after its last message; `None` for no limit.
     pub retention: Option<Duration>,
-    /// How long audio of a conversation is kept; `None`: as long as the conversation.
+    /// How long audio of a conversation is kept; `None` for as long as the conversation.
     pub audio_retention: Option<Duration>,
-    /// The largest file of a message.
+    /// The maximum size of a file of a message.
     pub attachment_max_bytes: u64,
-    /// How much of the files of all conversations is kept.
+    /// The maximum total size of the files of all conversations.
     pub attachments_total_bytes: u64,
-    /// How long a file of a conversation is kept; `None`: as long as the conversation.
+    /// How long a file of a conversation is kept; `None` for as long as the conversation.
     pub attachment_retention: Option<Duration>,
     /// How long the daily usage of models is kept.
     pub usage_retention: Duration,

@@ -1,4 +1,4 @@
-//! `[approvals]`: how long tool calls wait for approval, and notifications about them for people outside the page.
+//! `[approvals]`: how long tool calls wait for approval, and notifications about them through channels.
 
 use crate::invalid_value::InvalidValue;
 use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule};
@@ -47,7 +47,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
 /// The section `[approvals]`.
 #[derive(Clone, Debug)]
 pub struct Approvals {
-    /// Targets as in `deliver_to`.
+    /// Targets in the format of `deliver_to`.
     pub notify: Vec<String>,
     pub links: ApprovalLinks,
     /// How long a call waits for an answer.
@@ -67,7 +67,7 @@ impl Approvals {
 /// The callers that may answer through a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ApprovalLinks {
-    /// Only a signed-in caller with `operator.approvals`.
+    /// Only a logged-in caller with `operator.approvals`.
     SignIn,
     /// Every caller: the token in the link is the credential.
     Bearer,

@@ -69,7 +69,8 @@ pub struct Backup {
     pub keep: usize,
     /// 0 turns trial restores off.
     pub drill_days: u16,
-    /// Not validated here: the crate `backup` parses it, and `services` checks it at the start and at changes.
+    /// The recipient. It is not validated here: the crate `backup` parses it, and `services` checks it at startup
+    /// and at changes.
     pub recipient: Option<String>,
 }
 

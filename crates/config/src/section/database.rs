@@ -33,7 +33,7 @@ pub struct Database {
 impl Database {
     pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, InvalidSetting> {
         let url = match reader.origin(KEY) {
-            // Does not use the merged text: a path need not be Unicode.
+            // Does not use the merged text, because a path need not be Unicode.
             Origin::Default => DatabaseUrl::Sqlite {
                 path: default_path(reader.data_dir()),
             },
@@ -68,7 +68,7 @@ pub enum DatabaseUrl {
 impl FromStr for DatabaseUrl {
     type Err = InvalidValue;
 
-    /// Error reasons never quote the text: it may contain a password.
+    /// Parses a database URL. The reason of an error never quotes the text, because it may contain a password.
     fn from_str(text: &str) -> Result<Self, InvalidValue> {
         if let Some(rest) = text.strip_prefix("sqlite:") {
             return sqlite(rest.strip_prefix("//").unwrap_or(rest));
@@ -105,7 +105,7 @@ fn sqlite(rest: &str) -> Result<DatabaseUrl, InvalidValue> {
     }
 }
 
-/// Decodes percent escapes: `%3F` in a URL is `?` in the path.
+/// Decodes percent escapes. For example, `%3F` in a URL is `?` in the path.
 fn percent_decoded(text: &str) -> Option<String> {
     let mut parts = text.split('%');
     let mut bytes = parts.next()?.as_bytes().to_vec();
@@ -134,7 +134,7 @@ impl fmt::Debug for DatabaseUrl {
     }
 }
 
-/// Masks passwords before the host and in the query.
+/// Masks passwords in the part before the host and in the query.
 fn without_password(text: &str) -> String {
     let Ok(url) = Url::parse(text) else {
         return MASK.to_owned();
@@ -161,7 +161,7 @@ fn without_password(text: &str) -> String {
     {
         shown.push(if index == 0 { '?' } else { '&' });
         match pair.split_once('=') {
-            // A percent-encoded name may be any name, so its value is masked.
+            // A percent-encoded name can stand for any name, so its value is masked.
             Some((name, _)) if name.to_ascii_lowercase().contains("pass") || name.contains('%') => {
                 let _ = write!(shown, "{name}={MASK}");
             }

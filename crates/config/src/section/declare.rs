@@ -2,8 +2,8 @@
 //! description, and who may change it when. The keys, the reader and the defaults are derived from it.
 
 /// Declares the struct of a section, its `KEYS`, its `read` and its `Default`. A field's doc comment is the
-/// description of the setting. The kinds are `flag(default)`, `whole(min, default, max)` and
-/// `one_of(texts, text of the default, default)`.
+/// description of the setting. The kinds are `flag(default)`, `whole(min, default, max)` and `one_of(texts, text of
+/// the default, default)`.
 macro_rules! settings {
     (
         $(#[$meta:meta])*

@@ -67,8 +67,8 @@ impl FromStr for LogFormat {
     }
 }
 
-/// Accepts a level, or `target=level` directives separated by commas. A bare word must be a level:
-/// as a target, a misspelled level would log everything or nothing.
+/// Accepts a level, or `target=level` directives separated by commas. A word without `=` must be a level: if it
+/// were accepted as a target, a misspelled level would log everything or nothing.
 pub(crate) fn check_filter(text: &str) -> Result<String, InvalidValue> {
     let is_target = |target: &str| {
         !target.is_empty()

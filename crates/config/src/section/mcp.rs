@@ -50,7 +50,7 @@ pub enum McpServer {
 /// The value of a variable.
 #[derive(Clone)]
 pub enum McpVariable {
-    /// The settings contain the value.
+    /// The value itself, from the settings.
     Literal(SecretString),
     /// The value of this environment variable in the vault.
     Vault(String),
@@ -87,7 +87,7 @@ impl Mcp {
 }
 
 impl McpServer {
-    /// The name of the transport in the API.
+    /// Returns the name of the transport in the API.
     pub const fn transport(&self) -> &'static str {
         match self {
             Self::Command { .. } => "stdio",
@@ -95,7 +95,7 @@ impl McpServer {
         }
     }
 
-    /// A server over streamable HTTP without additional headers.
+    /// Creates a server over streamable HTTP without additional headers.
     pub const fn at(url: Url) -> Self {
         Self::Url {
             url,
@@ -103,7 +103,7 @@ impl McpServer {
         }
     }
 
-    /// Whether the settings are equal, so that the server need not restart.
+    /// Returns whether the settings are equal. If they are, the server need not restart.
     pub fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
             (
@@ -186,7 +186,7 @@ impl McpServer {
 }
 
 impl fmt::Debug for McpServer {
-    /// Omits arguments and headers: they may contain secrets.
+    /// Omits arguments and headers, which may contain secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Command { command, .. } => f

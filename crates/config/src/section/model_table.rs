@@ -6,9 +6,9 @@ use gatehouse_domain::{ModelFacts, is_connection_header};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// The largest number of tokens.
+/// The maximum number of tokens.
 const MAX_TOKENS: u64 = 1_000_000_000;
-/// The highest price of a million tokens.
+/// The maximum price of a million tokens.
 const MAX_PRICE: f64 = 1_000_000.0;
 
 fn table(value: &Value) -> Result<&Map<String, Value>, InvalidValue> {
@@ -56,7 +56,7 @@ fn read(value: &Value) -> Option<ModelFacts> {
     serde_json::from_value(value.clone()).ok()
 }
 
-/// Reads validated facts.
+/// Parses validated facts.
 pub(crate) fn facts<'a>(
     entries: impl Iterator<Item = (&'a String, &'a Value)>,
 ) -> BTreeMap<String, ModelFacts> {
@@ -81,7 +81,7 @@ pub(crate) fn headers(value: &Value) -> Result<Value, InvalidValue> {
     Ok(Value::Object(checked))
 }
 
-/// The JSON schema of the facts of models by name.
+/// Returns the JSON schema of the facts of models by name.
 pub(crate) fn schema() -> Value {
     let tokens = json!({ "type": "integer", "minimum": 1, "maximum": MAX_TOKENS });
     let price = json!({ "type": "number", "minimum": 0, "maximum": MAX_PRICE });

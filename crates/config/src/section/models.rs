@@ -41,7 +41,7 @@ pub struct Provider {
     pub base_url: Url,
     /// The API key, if the settings contain it.
     pub api_key: Option<SecretString>,
-    /// The models to offer. If empty, the provider is asked for its list.
+    /// The models to offer. If empty, the list is requested from the provider.
     pub models: Vec<String>,
     /// Facts about models, by name.
     pub facts: BTreeMap<String, ModelFacts>,
@@ -67,7 +67,7 @@ impl Models {
 }
 
 impl Provider {
-    /// A provider without a key and with nothing else set.
+    /// Creates a provider without a key and without other settings.
     pub const fn new(kind: ProviderKind, base_url: Url) -> Self {
         Self {
             kind,
@@ -110,7 +110,7 @@ fn ids_in(merged: &Merged) -> Vec<String> {
     merged.keys().filter_map(id).collect()
 }
 
-/// Fills in a provider's default protocol, from its ID, and its default base URL.
+/// Sets a provider's default protocol, which depends on its ID, and its default base URL.
 pub(crate) fn fill_defaults(merged: &mut Merged) {
     for id in ids_in(merged) {
         let mut kind = if id == "anthropic" {
@@ -144,7 +144,7 @@ pub enum ProviderKind {
 }
 
 impl ProviderKind {
-    /// The spelling in the settings.
+    /// Returns the spelling in the settings.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Openai => "openai",
@@ -152,7 +152,7 @@ impl ProviderKind {
         }
     }
 
-    /// The vendor's own API.
+    /// Returns the URL of the vendor's own API.
     pub const fn default_base_url(self) -> &'static str {
         match self {
             Self::Openai => "https://api.openai.com/v1",

@@ -1,4 +1,4 @@
-//! `[notify]`: which channels get a message when something needs the owner's attention. Approvals have
+//! `[notify]`: the channels that get a message when something needs the owner's attention. For approvals, see
 //! `approvals.notify`.
 
 use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule};
@@ -38,7 +38,7 @@ const fn targets(key: &'static str, doc: &'static str) -> KeySpec {
     }
 }
 
-/// The section `[notify]`. Targets as in `deliver_to`.
+/// The section `[notify]`. Targets have the format of `deliver_to`.
 #[derive(Clone, Debug)]
 pub struct Notify {
     pub delivery_failed: Vec<String>,

@@ -1,4 +1,4 @@
-//! `[proxy]`: the reverse proxies that are trusted to name the client's address.
+//! `[proxy]`: the trusted reverse proxies, which report the client's address.
 
 use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule};
 use crate::merge::{InvalidSetting, Reader};

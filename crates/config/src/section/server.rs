@@ -84,7 +84,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
 #[derive(Clone, Debug)]
 pub struct Server {
     pub bind: SocketAddr,
-    /// The URL for browsers and webhook senders, if configured or known from the names of the certificate.
+    /// The URL for browsers and webhook senders, if it is configured or known from the names of the certificate.
     pub external_url: Option<Url>,
     /// Additional origins whose pages may call the API from a browser.
     pub allowed_origins: Vec<AllowedOrigin>,
@@ -118,27 +118,27 @@ impl Server {
     }
 }
 
-/// The URL with the first name of the certificate. Its port is 443, because the certificate authority verifies the name
-/// on that port. The server may listen on another port, to which port 443 is forwarded.
+/// Returns the URL with the first name of the certificate. Its port is 443, because the certificate authority
+/// verifies the name on that port. The server may listen on another port to which port 443 is forwarded.
 fn certified_url(reader: &Reader<'_>) -> Result<Option<Url>, InvalidSetting> {
     let domains: Vec<String> = reader.list(DOMAINS)?;
     let first = domains.first();
     Ok(first.and_then(|name| Url::parse(&format!("https://{name}")).ok()))
 }
 
-/// An origin that may call from a browser. Compared by host and port, as in the cross-site check.
+/// An origin whose pages may call the API from a browser. Compared by host and port, as in the cross-site check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AllowedOrigin {
     /// `http` or `https`, if the operator gave one.
     pub scheme: Option<String>,
-    /// In lower case; an IPv6 address in brackets.
+    /// The host in lower case. An IPv6 address has brackets.
     pub host: String,
-    /// The scheme's default if none was given.
+    /// The port. The default is the one of the scheme.
     pub port: u16,
 }
 
 impl AllowedOrigin {
-    /// Whether host (in lower case, IPv6 in brackets) and port match.
+    /// Returns whether host (in lower case, IPv6 in brackets) and port match.
     pub fn matches(&self, host: &str, port: u16) -> bool {
         self.port == port && self.host == host
     }
@@ -166,7 +166,7 @@ impl FromStr for AllowedOrigin {
             && url.path() == "/"
             && url.query().is_none()
             && url.fragment().is_none();
-        // The URL parser drops a port that is the scheme's default, so check the text.
+        // The URL parser drops a port that is the scheme's default, so the text is checked.
         let (_, port) = text.rsplit_once(':').unwrap_or_default();
         if !plain || bare && (port.is_empty() || !port.bytes().all(|b| b.is_ascii_digit())) {
             return Err(wrong());

@@ -90,7 +90,7 @@ pub enum Tls {
     Acme(Acme),
 }
 
-/// How to get a certificate by ACME (RFC 8555).
+/// The settings for getting a certificate by ACME (RFC 8555).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Acme {
     /// In lower case, sorted, without duplicates.
@@ -137,7 +137,7 @@ impl Tls {
 }
 
 impl Acme {
-    /// Returns `None` without domains.
+    /// Reads the settings. Returns `None` without domains.
     fn read(reader: &Reader<'_>) -> Result<Option<Self>, InvalidSetting> {
         let mut domains: Vec<String> = reader.list(DOMAINS)?;
         domains.sort();
@@ -156,7 +156,7 @@ impl Acme {
             ));
         };
         let directory: Url = reader.required(DIRECTORY)?;
-        // RFC 8555, section 6.1, requires https. Plain http is for an authority on the same machine.
+        // RFC 8555, section 6.1, requires HTTPS. HTTP is allowed for an authority on the same machine.
         let is_local = match directory.host() {
             Some(Host::Domain(name)) => name == "localhost",
             Some(Host::Ipv4(v4)) => v4.is_loopback(),
@@ -174,8 +174,8 @@ impl Acme {
     }
 }
 
-/// Accepts a DNS name that a certificate authority can connect to: at least two labels, no wildcard, no IP
-/// address. Returns it in lower case. Internationalized names must be in their ASCII form.
+/// Accepts a DNS name that a certificate authority can connect to: at least two labels, no wildcard, no IP address.
+/// Returns the name in lower case. Internationalized names must be in their ASCII form.
 pub(crate) fn check_domain(text: &str) -> Result<String, InvalidValue> {
     let wrong = || InvalidValue::new("expected a domain name, such as gatehouse.example.com");
     let is_label = |label: &str| {
@@ -206,7 +206,7 @@ pub(crate) fn check_domain(text: &str) -> Result<String, InvalidValue> {
     }
 }
 
-/// Accepts texts that can be the address in a `mailto` URL without escaping. Mail servers check the rest.
+/// Accepts a text that can be the address in a `mailto` URL without escaping. Mail servers check the rest.
 pub(crate) fn check_email(text: &str) -> Result<String, InvalidValue> {
     let is_plain = |b: u8| b.is_ascii_alphanumeric() || b"!$&'*+-/=^_`{|}~.".contains(&b);
     match text.rsplit_once('@') {

@@ -94,7 +94,7 @@ pub struct Tools {
     pub require_approval: Vec<String>,
     /// Whether calls with an effect wait for approval in a session that contains untrusted text.
     pub taint: bool,
-    /// The calls that need no such approval.
+    /// The calls that need no approval in such a session.
     pub trust: Vec<String>,
     /// The secrets that requests of tools may contain.
     pub secrets: Vec<ToolSecret>,
@@ -106,7 +106,7 @@ pub struct Tools {
 pub struct ToolSecret {
     /// An environment variable in the vault.
     pub name: String,
-    /// In lower case, as in a URL: with a port unless it is 443.
+    /// The host in lower case, as in a URL. Includes the port unless it is 443.
     pub host: String,
 }
 
@@ -134,8 +134,7 @@ impl FromStr for ToolSecret {
     }
 }
 
-/// `[tools.web_search]`. Missing parts are reported when a search runs, not here: the parts may be
-/// set one at a time.
+/// `[tools.web_search]`. Missing parts are reported when a search runs, because the parts may be set one at a time.
 #[derive(Clone, Debug, Default)]
 pub struct WebSearch {
     pub provider: Option<SearchProvider>,
@@ -172,7 +171,7 @@ pub enum SearchProvider {
 }
 
 impl SearchProvider {
-    /// The spelling in the settings.
+    /// Returns the spelling in the settings.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Brave => "brave",

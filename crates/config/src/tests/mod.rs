@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use tempfile::TempDir;
 
-/// One start: a file's text, variables and flags.
+/// The input of one start: a file's text, variables and flags.
 pub(crate) struct Start {
     dir: TempDir,
     variables: Vec<(String, String)>,
@@ -68,7 +68,7 @@ pub(crate) fn write(path: &std::path::Path, text: &str) {
     std::fs::write(path, text).unwrap();
 }
 
-/// One key as shown: value and origin.
+/// Returns one key as shown: value and origin.
 pub(crate) fn shown(resolved: &Resolved, key: &str) -> (Value, &'static str) {
     let values = resolved.values(Some(&[key.to_owned()]));
     assert_eq!(values.len(), 1, "{key}");

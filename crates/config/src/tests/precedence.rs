@@ -7,7 +7,7 @@ use secrecy::ExposeSecret;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
-/// Every combination of sources for `server.bind`, which all sources can set.
+/// Checks every combination of sources for `server.bind`, which all sources can set.
 #[test]
 fn flag_then_environment_then_settings_then_file_then_default() {
     for bits in 0..16_u8 {
@@ -79,7 +79,7 @@ fn the_defaults_are_the_contract_s() {
     assert!(resolved.shadowed.is_empty() && resolved.warnings.is_empty());
 }
 
-/// The names of a certificate are sorted; the first one in the list is the public one.
+/// The names in a certificate are sorted. The first one in the setting is the public name.
 #[test]
 fn the_external_url_is_by_default_the_first_name_of_the_certificate() {
     let acme = "[server.tls.acme]\ndomains = [\"www.a.example\", \"a.example\"]\nemail = \"a@a.example\"\n";
@@ -306,7 +306,7 @@ fn nothing_of_a_secret_is_in_debug_text() {
     assert!(debug.contains("postgres://u:••••@h/db"), "{debug}");
 }
 
-/// The old name of a setting works like the new one, with a warning; using both is an error.
+/// The old name of a setting works like the new one, with a warning. Using both names is an error.
 #[test]
 fn a_setting_that_was_renamed_is_taken_by_its_old_name_with_a_warning() {
     let workers = |start: &Start| {

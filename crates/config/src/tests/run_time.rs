@@ -191,11 +191,11 @@ fn a_changed_value_of_a_start_is_pending_until_it_is_taken_back() {
     let changes = [
         ("server.max_message_bytes", json!(1_000_000)),
         ("log.level", json!("debug")),
-        // This one takes effect at once.
+        // This setting takes effect immediately.
         ("auth.step_up", json!(false)),
     ];
     assert_eq!(pending(&changes), ["log.level", "server.max_message_bytes"]);
-    // The value of the start from another source is no change.
+    // A run-time change to the value that the process started with is not pending, even if the source differs.
     assert!(pending(&[("log.level", json!("warn"))]).is_empty());
     assert_eq!(format!("{before:?}"), "StartValues { .. }");
 }

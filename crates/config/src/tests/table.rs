@@ -4,7 +4,7 @@ use super::Start;
 use crate::{describe, json_schema, sample};
 use serde_json::Value;
 
-/// The sample with one `#` removed from every line.
+/// Returns the sample with one `#` removed from every line.
 fn uncommented() -> String {
     let sample = sample();
     let lines = sample
@@ -49,7 +49,7 @@ fn the_variables_in_the_file_of_the_packages_exist_and_none_is_set() {
     let mut names = Vec::new();
     for line in file.lines().filter(|line| !line.is_empty()) {
         let line = line.strip_prefix('#').unwrap();
-        // Comments have a space.
+        // Lines of comments have a space after the first `#`.
         if line.is_empty() || line.starts_with(' ') {
             continue;
         }

@@ -98,7 +98,7 @@ pub(crate) fn web_url(text: &str) -> Result<Url, InvalidValue> {
     Ok(url)
 }
 
-/// A base URL in the form that the vendor's SDK expects. Appends `/v1` if there is no path.
+/// Parses a base URL and returns it in the form that the vendor's SDK expects. Appends `/v1` if there is no path.
 fn base_url(text: &str) -> Result<String, InvalidValue> {
     let url = web_url(text)?;
     let base = url.as_str().trim_end_matches('/');

@@ -1,4 +1,4 @@
-//! Names of variables that steer a program.
+//! Names of variables that control a program.
 
 /// Exact names, in upper case.
 pub(super) const NAMES: &[&str] = &[
@@ -180,7 +180,7 @@ pub(super) const BEGINNINGS: &[&str] = &[
 pub(super) const ENDS: &[&str] = &["_PROXY"];
 
 /// Variables of the `go` tool that name programs, files, flags or servers. The prefix `GO` would also match
-/// harmless names (`GOOGLE_API_KEY`), so these are listed one by one.
+/// harmless names (`GOOGLE_API_KEY`), so the names are listed one by one.
 pub(super) const GO: &[&str] = &[
     "GO111MODULE",
     "GOARCH",
@@ -212,5 +212,5 @@ pub(super) const GO: &[&str] = &[
     "GOWORK",
 ];
 
-/// Names that match a runtime's prefix but hold a credential for a registry or service, in upper case.
+/// Names, in upper case, that match a runtime's prefix but contain a credential for a registry or service.
 pub(super) const CREDENTIALS: &[&str] = &["NODE_AUTH_TOKEN", "NPM_TOKEN"];

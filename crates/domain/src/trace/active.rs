@@ -67,7 +67,7 @@ impl ActiveSpan {
         }
     }
 
-    /// Ends the span with these times.
+    /// Ends the span with these start and end times.
     pub fn lasted(mut self, from: Timestamp, until: Timestamp) {
         if let Some(open) = self.0.take() {
             (open.recorder.sink)(Span {
@@ -89,7 +89,7 @@ impl ActiveSpan {
         }
     }
 
-    /// Links a span of another trace.
+    /// Links this span to a span of another trace.
     pub fn link(&mut self, other: Option<SpanContext>) {
         if let Some(open) = &mut self.0 {
             open.span.link = other;
@@ -122,7 +122,7 @@ impl Drop for ActiveSpan {
             begun_ms,
             earlier,
         } = *open;
-        // The wall clock may have been set back since.
+        // The duration is monotonic, because the wall clock may have been set back in the meantime.
         let took = recorder.clock.monotonic_ms().saturating_sub(begun_ms);
         let took = earlier + Duration::from_millis(took);
         span.ended_at = span.started_at.after(took);

@@ -6,7 +6,7 @@ use std::fmt;
 
 /// The header with the sender's span (W3C Trace Context, section 3.2).
 pub const TRACEPARENT: &str = "traceparent";
-/// Version, trace ID, span ID, flags and three hyphens.
+/// The number of characters of version, trace ID, span ID, flags and three hyphens.
 const TRACEPARENT_CHARS: usize = 55;
 
 /// The ID of a trace; shown in hexadecimal.
@@ -37,7 +37,7 @@ pub struct SpanContext {
 }
 
 impl SpanContext {
-    /// Returns the IDs that belong to the ID of a record. They are the same in each process and after each start.
+    /// Returns the IDs that derive from the ID of a record. They are the same in each process and after each start.
     pub fn derived_from(id: &str) -> Self {
         let digest = Sha256::digest(format!("gatehouse trace {id}"));
         let (mut trace_id, mut span_id) = ([0; 16], [0; 8]);

@@ -64,6 +64,6 @@ pub struct Span {
     /// Never before the start.
     pub ended_at: Timestamp,
     pub attributes: Vec<(&'static str, AttributeValue)>,
-    /// Why the work failed, in a word.
+    /// Why the work failed, as one word.
     pub error: Option<&'static str>,
 }

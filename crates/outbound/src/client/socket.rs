@@ -8,9 +8,9 @@ use reqwest::Client;
 use url::Url;
 
 impl Outbound {
-    /// Connects a WebSocket to a `ws` or `wss` URL of the owner's or of a vendor that the owner named. The same
-    /// addresses are refused as for [`Self::send`] with [`AddressSource::Owner`]. A received message may have
-    /// `max_bytes`. There is no time limit for the answer.
+    /// Connects a WebSocket to a `ws` or `wss` URL that the owner configured, or that belongs to a vendor the owner
+    /// named. Refuses the same addresses as [`Self::send`] with [`AddressSource::Owner`]. A received message may
+    /// have up to `max_bytes`. There is no timeout for the answer.
     pub async fn connect_socket(
         &self,
         url: &Url,

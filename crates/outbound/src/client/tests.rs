@@ -85,7 +85,7 @@ async fn a_socket_is_refused_where_a_request_is() {
     let url = format!("ws://{}/", listener.local_addr().unwrap());
     let answer = async {
         let (mut stream, _) = listener.accept().await.unwrap();
-        // A response before the request would be an error of its own.
+        // A response before the request would cause a different error.
         let mut request = [0; 1024];
         tokio::io::AsyncReadExt::read(&mut stream, &mut request)
             .await

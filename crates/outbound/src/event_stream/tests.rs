@@ -3,7 +3,7 @@
 use super::*;
 use proptest::prelude::*;
 
-/// Reads everything in these pieces; also returns the event left at the end.
+/// Reads all events from these pieces. Also returns the unfinished event at the end.
 fn read<'a>(
     pieces: impl IntoIterator<Item = &'a [u8]>,
     max: usize,
@@ -81,7 +81,7 @@ fn a_line_and_an_event_at_the_limit_and_past_it() {
     let line = |length: usize| format!("data:{}\n\n", "x".repeat(length - 5));
     assert!(!read([line(20).as_bytes()], 20).2);
     assert!(read([line(21).as_bytes()], 20).2);
-    // An unterminated line is limited, too.
+    // An unterminated line is also limited.
     let endless = vec![b'x'; 21];
     assert!(!read([&endless[..20]], 20).2);
     assert!(read([endless.as_slice()], 20).2);

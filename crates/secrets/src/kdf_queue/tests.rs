@@ -17,7 +17,7 @@ fn poll(job: &mut Job<'_>) -> Poll<Answer> {
     job.as_mut().poll(&mut Context::from_waker(Waker::noop()))
 }
 
-/// A started job that ends when a message is sent or the sender is dropped.
+/// Starts a job that ends when a message is sent or the sender is dropped.
 fn blocker(queue: &KdfQueue, number: u32) -> (SyncSender<()>, Job<'_>) {
     let (sender, receiver): (SyncSender<()>, Receiver<()>) = sync_channel(1);
     let mut job: Job<'_> = Box::pin(queue.run(key(number), move || {

@@ -1,4 +1,4 @@
-//! Any enabled state → Disabled: every secret is decrypted and the flag stored, or nothing changes.
+//! Any enabled state → Disabled: either every secret is decrypted and the flag is stored, or nothing changes.
 
 use super::Key;
 use crate::provider_files::{ProviderFiles, Restored};
@@ -56,9 +56,9 @@ impl DisableReport {
 }
 
 impl Secrets {
-    /// Decrypts all secrets and disables the vault. Needs the password while sealed. When
-    /// uninitialized or disabled, there is nothing to decrypt and only the flag is stored. Returns
-    /// `Changed` or `Superseded` if the vault was changed or sealed after this request started.
+    /// Decrypts all secrets and disables the vault. Needs the password while the vault is sealed. If the vault is
+    /// uninitialized or disabled, there is nothing to decrypt, and only the flag is stored. Returns `Changed` or
+    /// `Superseded` if the vault was changed or sealed after this request started.
     pub async fn disable(
         &self,
         actor: &Actor,
@@ -111,7 +111,7 @@ impl Inner {
             }
         };
         report.provider_keys += restored.keys;
-        // While nothing is encrypted, the key in memory is needed only to wrap it again.
+        // While nothing is encrypted, the key is kept only to wrap it for a new password.
         self.switched(began, (false, generation), dek.or(view.spare));
         if let Err(error) = self.on_files(ProviderFiles::remove_copy).await {
             let error: &dyn std::error::Error = &error;
@@ -124,7 +124,7 @@ impl Inner {
         Ok(report)
     }
 
-    /// The key for decryption; `None` when there is nothing to decrypt.
+    /// Returns the key for decryption; `None` when there is nothing to decrypt.
     async fn key_to_disable(
         &self,
         actor: &Actor,
@@ -133,8 +133,8 @@ impl Inner {
     ) -> Result<Option<Arc<Dek>>, VaultError> {
         match (view.status, view.seen.record) {
             (Status::Uninitialized, _) | (Status::Disabled, RecordState::Absent) => Ok(None),
-            // The file or the environment disabled the vault while rows are encrypted. The
-            // password, if given, decrypts them now.
+            // The file or the environment disabled the vault while rows were encrypted. If the password is given,
+            // the rows are decrypted now.
             (Status::Disabled, RecordState::Present) => match key {
                 Some(key) => Ok(Some(self.open_record(actor, view.record()?, key).await?)),
                 None => Ok(None),

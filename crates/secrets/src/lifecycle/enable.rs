@@ -26,18 +26,17 @@ pub struct Enabled {
 enum Plan {
     /// Only the flag.
     Flag,
-    /// The flag, and the key that the password unlocked.
+    /// The flag, and the key that the password opened.
     Open(Arc<Dek>),
     /// The flag and a new record.
     Make(Arc<New>),
 }
 
 impl Secrets {
-    /// Enables the vault. With the password, the vault is unsealed and everything is encrypted; if
-    /// no record exists, one is created for the password (the caller has verified that it is the
-    /// login password). Without the password, the vault is sealed if a record exists, otherwise
-    /// uninitialized. If the vault is already enabled, stores the flag and unseals with the
-    /// password, if given.
+    /// Enables the vault. With the password, unseals the vault and encrypts all secrets. If no record exists,
+    /// creates one for the password; the caller has verified that it is the login password. Without the password,
+    /// the vault is sealed if a record exists, otherwise uninitialized. If the vault is already enabled, stores the
+    /// flag, and unseals with the password if given.
     pub async fn enable(
         &self,
         actor: &Actor,
@@ -129,7 +128,7 @@ impl Inner {
         };
         let detail = json!({ "migrated": migrated });
         self.note(conn, "vault.enabled", actor, detail).await?;
-        // Enabling at an unlocked node is not an unlock.
+        // Enabling at an unlocked node does not count as an unlock.
         if !matches!(plan, Plan::Flag) && self.dek().is_none() {
             self.note_unlock(conn, actor).await?;
         }

@@ -17,9 +17,9 @@ pub(crate) struct New {
 }
 
 impl Secrets {
-    /// Creates a vault for this password (the caller has verified that it is the login password)
-    /// and encrypts existing secrets. Returns the recovery key, which cannot be retrieved again.
-    /// Returns `Changed` if the password or the vault changed after this request started.
+    /// Creates a vault for this password and encrypts existing secrets. The caller has verified that it is the
+    /// login password. Returns the recovery key, which cannot be retrieved again. Returns `Changed` if the password
+    /// or the vault changed after this request started.
     pub async fn initialize(
         &self,
         actor: &Actor,

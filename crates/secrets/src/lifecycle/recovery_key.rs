@@ -10,8 +10,9 @@ use serde_json::json;
 use std::sync::Arc;
 
 impl Secrets {
-    /// Creates a new recovery key; the old one stops working. The key cannot be retrieved again. Returns `Changed` if
-    /// the vault changed after this request started, so only one of two concurrent requests gets a key.
+    /// Creates a new recovery key. The old one becomes invalid. The new key cannot be retrieved again. Returns
+    /// `Changed` if the vault changed after this request started, so only one of two concurrent requests gets a
+    /// key.
     pub async fn new_recovery_key(
         &self,
         actor: &Actor,

@@ -1,8 +1,8 @@
 //! Replaces the data key and the recovery key, and re-encrypts every secret in one transaction.
 //!
-//! The copy of the provider keys is a file and cannot be part of the transaction. The new copy is
-//! written beside the old one before the commit and replaces it afterwards. A crash in between
-//! leaves both, and the next unseal uses the one that its key opens.
+//! The copy of the provider keys is a file, so the transaction cannot include it. The new copy is written beside
+//! the old one before the commit, and replaces it after the commit. A crash in between leaves both copies. The next
+//! unseal uses the copy that its key opens.
 
 use crate::provider_files::ProviderFiles;
 use crate::request_start::RequestStart;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 struct Rotation {
     seen: Seen,
-    /// The password also unlocks this node.
+    /// Whether the vault was sealed on this node. The password also unlocks it.
     was_sealed: bool,
     opened: VaultRecord,
     new: VaultRecord,
@@ -29,8 +29,8 @@ struct Rotation {
 }
 
 impl Secrets {
-    /// Replaces the data key. Requires the password even while unsealed; leaves the vault unsealed.
-    /// The old recovery key stops working; the new one is returned only once. Returns `Changed` or
+    /// Replaces the data key. Requires the password even while the vault is unsealed. The vault is unsealed
+    /// afterward. The old recovery key becomes invalid. The new one is returned only once. Returns `Changed` or
     /// `Superseded` if the vault was changed or sealed after this request started.
     pub async fn rotate(
         &self,
@@ -65,8 +65,8 @@ impl Inner {
         let generation = match write.await {
             Ok(generation) => generation,
             Err(error) => {
-                // These errors mean that the record was not replaced. After any other error it may have been replaced.
-                // Both copies stay, and the next unseal uses the one that its key opens.
+                // These errors mean that the record was not replaced. After any other error, the record may have
+                // been replaced. Both copies are then kept, and the next unseal uses the copy that its key opens.
                 if matches!(error, VaultError::Changed | VaultError::Undecryptable(_)) {
                     self.on_files(ProviderFiles::drop_next).await?;
                 }

@@ -7,8 +7,8 @@ use serde_json::json;
 use std::sync::Arc;
 
 impl Secrets {
-    /// Drops the data key. Requests that started before this one do not bring it back, and other nodes do not
-    /// share theirs until a person unlocks one.
+    /// Drops the data key. Requests that started earlier do not load it again. Other nodes do not share their key
+    /// until a person unlocks a node.
     pub async fn seal(&self, actor: &Actor) -> Result<Status, VaultError> {
         let (inner, actor, began) = (Arc::clone(&self.0), actor.clone(), self.began());
         let work = async move {
@@ -19,15 +19,15 @@ impl Secrets {
                 Err(_) if inner.dek().is_some() => {}
                 Err(error) => return Err(error),
             }
-            // A caller whose credential has ended may not seal. If the database is unavailable, seal anyway: the key
-            // must not stay in memory.
+            // A caller whose credential has ended may not seal. If the database is unavailable, the vault is sealed
+            // anyway, because the key must not stay in memory.
             if let Err(error) = inner.store.check_guard().await
                 && !error.is_unavailable()
             {
                 return Err(error.into());
             }
             let was_sealed = inner.dek().is_none();
-            // Drop the key before writing the audit row: a failed write must not prevent the seal.
+            // The key is dropped before the audit row is written, because a failed write must not prevent the seal.
             let status = inner.forget(began)?;
             if was_sealed && !inner.store.engine().is_shared() {
                 return Ok(status);

@@ -24,7 +24,7 @@ pub(crate) enum UnsealCredential {
 }
 
 impl UnsealCredential {
-    /// The text in the audit log.
+    /// Returns the text in the audit log.
     const fn as_str(&self) -> &'static str {
         match self {
             Self::Password => "password",
@@ -46,8 +46,8 @@ impl Secrets {
         self.unseal(actor, Key::Password(password.clone())).await
     }
 
-    /// Unseals with the recovery key, as typed. Returns `BadKey` for a wrong or malformed key, even
-    /// while the vault is unsealed.
+    /// Unseals with the recovery key as typed. Returns `BadKey` for a wrong or malformed key, even while the vault
+    /// is unsealed.
     pub async fn unseal_with_recovery_key(
         &self,
         actor: &Actor,

@@ -30,7 +30,7 @@ impl Inner {
         }
     }
 
-    /// A plan was dropped after its transaction ran. If that was committed, loads its key anyway.
+    /// Handles a plan that was dropped after its transaction ran. If the transaction was committed, loads the key.
     pub(super) fn adopt_later(self: &Arc<Self>, began: RequestStart, dek: Arc<Dek>) {
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             let inner = Arc::clone(self);
@@ -44,8 +44,8 @@ impl Inner {
         }
     }
 
-    /// Unseals with the key of a record that was just stored, if the record exists, and encrypts
-    /// what was written in the meantime.
+    /// Unseals with the key of a record that was just stored, if the record exists. Encrypts the secrets that were
+    /// written in the meantime.
     pub(super) async fn adopt(
         self: &Arc<Self>,
         began: RequestStart,
@@ -53,7 +53,7 @@ impl Inner {
     ) -> Result<(), VaultError> {
         let _alone = match self.alone_unless_superseded(began).await {
             Ok(alone) => alone,
-            // A later request sealed the vault: it stays sealed.
+            // A later request sealed the vault, so it stays sealed.
             Err(VaultError::Superseded) => return Ok(()),
             Err(error) => return Err(error),
         };

@@ -28,7 +28,7 @@ impl ProviderFiles {
         Ok(Some(bytes))
     }
 
-    /// Atomic: writes a new file, syncs it and renames it over the old one.
+    /// Writes a file atomically: writes a new file, syncs it and renames it over the old one.
     pub(super) fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         self.remove(TEMPORARY)?;
         fault::point();
@@ -55,7 +55,7 @@ impl ProviderFiles {
         self.sync_directory()
     }
 
-    /// Makes a rename or removal survive a power failure.
+    /// Syncs the directory, so that a rename or removal survives a power failure.
     fn sync_directory(&self) -> io::Result<()> {
         if cfg!(unix) {
             File::open(&self.directory)?.sync_all()?;

@@ -1,4 +1,4 @@
-//! Keys as the files contain them.
+//! Provider keys in the form of the files.
 
 use super::FileError;
 use gatehouse_domain::KeyBinding;
@@ -9,7 +9,7 @@ use std::io;
 use url::Url;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
-/// One provider's key, as in the file. It is serialized only here.
+/// One provider's key, in the form of the file. It is serialized only here.
 #[derive(PartialEq, Eq, Serialize, Deserialize, Zeroize, ZeroizeOnDrop)]
 pub(crate) struct ProviderKey {
     pub(crate) key: String,
@@ -21,10 +21,10 @@ pub(crate) struct ProviderKey {
 }
 
 impl ProviderKey {
-    /// The text of a row. It contains the service, so that the key cannot be moved to another service by writing the
-    /// row.
+    /// Returns the text of a row. The text contains the service, so that a modified row cannot move the key to
+    /// another service.
     pub(crate) fn to_text(&self) -> Result<SecretString, FileError> {
-        // Allocate enough at once: growing would leave copies of the key behind.
+        // Allocates enough capacity at once: growing would leave copies of the key in memory.
         let bytes = 256 + 2 * (self.key.len() + self.base_url.len());
         let mut json = Zeroizing::new(Vec::with_capacity(bytes));
         serde_json::to_writer(&mut *json, self).map_err(io::Error::from)?;
@@ -32,8 +32,7 @@ impl ProviderKey {
         Ok(SecretString::from(text))
     }
 
-    /// The service that the key is bound to; `None` if the file was edited and contains no valid
-    /// URL.
+    /// Returns the service that the key is bound to; `None` if the file was edited and contains no valid URL.
     pub(crate) fn belongs_to(&self) -> Option<KeyBinding> {
         let url = Url::parse(&self.base_url).ok()?;
         Some(match &self.kind {
@@ -50,7 +49,7 @@ pub(crate) struct ProviderKeys(pub(crate) BTreeMap<String, ProviderKey>);
 
 impl ProviderKeys {
     pub(super) fn to_json(&self) -> Result<Zeroizing<Vec<u8>>, FileError> {
-        // Allocate enough at once: growing would leave copies of the keys behind.
+        // Allocates enough capacity at once: growing would leave copies of the keys in memory.
         let bytes: usize = self
             .0
             .values()

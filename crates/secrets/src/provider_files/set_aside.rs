@@ -1,4 +1,4 @@
-//! The files that stay after the provider keys became rows, for the database from which they were moved.
+//! The files that are kept after the provider keys were moved to rows, for the database from which they were moved.
 
 use super::{COPY, FileError, MOVED_COPY, MOVED_PLAIN, NEXT, PLAIN, ProviderFiles, ProviderKeys};
 use gatehouse_domain::Random;
@@ -6,8 +6,8 @@ use gatehouse_vault::Dek;
 use std::io::{self, ErrorKind};
 
 impl ProviderFiles {
-    /// Replaces the files by one with another name, after the keys were stored in the database. The authoritative file
-    /// is removed last.
+    /// Replaces the files with a file of another name, after the keys were stored in the database. Removes the
+    /// authoritative file last.
     pub(crate) fn set_aside(
         &self,
         dek: Option<&Dek>,
@@ -17,7 +17,7 @@ impl ProviderFiles {
         let _turn = self.turn();
         self.write_aside(dek, random, keys)?;
         if dek.is_some() {
-            // An interrupted call may have written the same keys in plaintext, before there was a vault.
+            // An interrupted call may have written the same keys in plaintext before there was a vault.
             for name in self.names_of(MOVED_PLAIN)? {
                 let found = self.read_aside((name.as_str(), MOVED_PLAIN), None);
                 if found.ok().flatten().as_ref() == Some(keys) {
@@ -31,8 +31,8 @@ impl ProviderFiles {
         Ok(())
     }
 
-    /// Writes the keys to the first of the `.moved` files that does not exist, and reads it back. Writes none if one
-    /// contains the same keys.
+    /// Writes the keys to the first `.moved` file that does not exist, and verifies it by reading it back. Writes
+    /// nothing if a `.moved` file contains the same keys.
     fn write_aside(
         &self,
         dek: Option<&Dek>,
@@ -58,19 +58,19 @@ impl ProviderFiles {
                 Ok(Some(found)) if found == *keys => return Ok(()),
                 Ok(_) if is_new => return Err(FileError::Damaged(first)),
                 Err(error) if is_new => return Err(error),
-                // This name is taken by the keys of an earlier move.
+                // This name is used for the keys of an earlier move.
                 Ok(_) | Err(_) => number = number.saturating_add(1),
             }
         }
     }
 
-    /// Removes what [`Self::set_aside`] kept, when keys of a newer database become files.
+    /// Removes the files that [`Self::set_aside`] kept. Called when keys of a newer database are moved to files.
     pub(crate) fn remove_set_aside(&self) -> Result<(), FileError> {
         self.remove_all(MOVED_COPY)?;
         Ok(self.remove_all(MOVED_PLAIN)?)
     }
 
-    /// The files with this name, and with this name and a number.
+    /// Returns the names of the files with this name, with and without a number.
     pub(super) fn names_of(&self, first: &str) -> io::Result<Vec<String>> {
         let entries = match std::fs::read_dir(&self.directory) {
             Ok(entries) => entries,
@@ -113,7 +113,7 @@ impl ProviderFiles {
     }
 }
 
-/// The name of the file after as many moves; the first has no number.
+/// Returns the name of the file for the move with this number. The name for the first move contains no number.
 pub(super) fn numbered(first: &str, number: u32) -> String {
     if number == 1 {
         first.to_owned()

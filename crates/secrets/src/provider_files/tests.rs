@@ -1,4 +1,4 @@
-//! Files of provider keys that are kept after a move.
+//! Provider key files that are kept after a move.
 
 use super::set_aside::numbered;
 use super::*;
@@ -6,7 +6,7 @@ use gatehouse_domain::SystemRandom;
 use gatehouse_store::testing::{TestDatabase, sqlite};
 use std::collections::BTreeMap;
 
-/// Files in the directory of a database, which is removed with it.
+/// Returns files in the directory of a database, which is removed with it.
 fn files() -> (TestDatabase, ProviderFiles) {
     let database = sqlite();
     let files = ProviderFiles::new(database.directory().to_owned());

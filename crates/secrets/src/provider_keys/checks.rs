@@ -1,4 +1,4 @@
-//! Checks of IDs, keys and addresses, and hints of keys.
+//! Checks of IDs, keys and URLs, and the computation of hints.
 
 use super::{MAX_ID_CHARACTERS, MAX_KEY_BYTES, MAX_URL_BYTES, MIN_HINTED};
 use crate::SecretsError;

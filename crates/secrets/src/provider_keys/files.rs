@@ -1,4 +1,4 @@
-//! Changes of the files while keys are not in the database.
+//! Changes of the files while the keys are not in the database.
 
 use super::Change;
 use crate::SecretsError;
@@ -9,7 +9,7 @@ use gatehouse_vault::Status;
 use std::sync::Arc;
 
 impl Inner {
-    /// The caller must hold the gate.
+    /// Reads the provider key files. The caller must hold the gate.
     pub(super) async fn read_provider_files(&self) -> Result<ReadableKeys, SecretsError> {
         let dek = self.dek();
         let load = self.on_files(move |files| {
@@ -46,7 +46,7 @@ impl Inner {
                     }
                 }
             }
-            // Write the plaintext file last: while it exists, it is authoritative.
+            // The plaintext file is written last: while it exists, it is authoritative.
             match dek {
                 Some(dek) => {
                     files.write_copy(&dek, &*random, &keys)?;

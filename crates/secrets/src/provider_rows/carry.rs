@@ -7,10 +7,10 @@ use gatehouse_vault::{Aad, Dek};
 use std::sync::Arc;
 
 impl Inner {
-    /// Moves keys to the location that this installation uses: from the files into the rows, or back if the
-    /// installation moved to SQLite. A key that the database already has takes precedence, and one that was deleted in
-    /// the database is not moved. Repeated after an interruption. The caller must hold the gate, and `dek` is the key
-    /// of an unsealed vault.
+    /// Moves keys to the location that this installation uses: from the files into the rows, or from the rows into
+    /// files if the installation moved to SQLite. A key that the database already has takes precedence, and a key
+    /// that was deleted in the database is not moved. After an interruption, the next call completes the move. The
+    /// caller must hold the gate. `dek` is the key of an unsealed vault.
     pub(crate) async fn carry_provider_keys(
         self: &Arc<Self>,
         dek: Option<&Arc<Dek>>,
@@ -80,7 +80,7 @@ impl Inner {
     ) -> Result<(), SecretsError> {
         let found = self.read_provider_rows().await?;
         if found.keys.0.is_empty() {
-            // This may be the database from which the keys were moved, so what was set aside is kept.
+            // This may be the database from which the keys were moved, so the kept files stay.
             return Ok(());
         }
         let (dek, random) = (dek.cloned(), Arc::clone(&self.random));

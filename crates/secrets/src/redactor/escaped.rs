@@ -2,20 +2,21 @@
 
 use super::{LONGEST_ESCAPE, PERCENT_DEPTH};
 
-/// What a text may be, because a value may itself look like a character reference or percent-encoded.
+/// The encoding that is assumed for a text. There are several, because a value may itself look like a character
+/// reference or percent-encoded text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// A `%` of the value is unchanged.
+    /// A `%` in the value is unchanged.
     Plain,
-    /// There may also be character references of HTML.
+    /// Like [`Self::Plain`], but character references of HTML are also decoded.
     References,
-    /// A `%` of the value is percent-encoded once and this many times more.
+    /// A `%` in the value is percent-encoded once, plus this many times.
     Percent(usize),
 }
 
-/// Replaces a value in a text, also where its characters are escaped.
+/// Replaces a value in a text, including where its characters are escaped.
 pub(super) fn replace_escaped(text: String, value: &str, place: &str) -> String {
-    // Backslashes are skipped, so a value of backslashes alone would match everywhere.
+    // Backslashes are skipped, so a value that consists only of backslashes would match everywhere.
     if value.chars().all(|c| c == '\\') {
         return text;
     }
@@ -35,7 +36,7 @@ pub(super) fn replace_escaped(text: String, value: &str, place: &str) -> String 
             if let Some(length) = forms.find_map(|form| matched(from, value, form)) {
                 return Some((start, length));
             }
-            // A match would skip a run of backslashes, so one attempt is enough for all of it.
+            // A match skips a run of backslashes, so one attempt per run is enough.
             let run = from.len() - after_backslashes(from).len();
             start += run.max(from.chars().next()?.len_utf8());
         }
@@ -53,12 +54,14 @@ pub(super) fn replace_escaped(text: String, value: &str, place: &str) -> String 
     replaced
 }
 
-/// Returns the length of this value at the beginning of a text, in bytes. Backslashes are ignored in both, as escapes.
+/// Returns the length in bytes of this value at the beginning of a text. Backslashes are ignored in both, because
+/// they may be escapes.
 fn matched(text: &str, value: &str, form: Form) -> Option<usize> {
     let references = form == Form::References;
     let mut at = 0;
     for expected in value.chars().filter(|c| *c != '\\') {
-        // Not at the beginning: otherwise a long run of them is read again from each of its positions.
+        // References are not skipped at the beginning. Otherwise a long run of them would be read again from each
+        // of its positions.
         while references
             && at > 0
             && let Some((length, '\\')) = reference(text.get(at..)?)
@@ -79,7 +82,7 @@ fn matched(text: &str, value: &str, form: Form) -> Option<usize> {
     Some(at)
 }
 
-/// The length of a character reference of HTML at the beginning of a text, and its character.
+/// Returns the length of an HTML character reference at the beginning of a text, and its character.
 /// <https://html.spec.whatwg.org/multipage/syntax.html#character-references>
 pub(super) fn reference(text: &str) -> Option<(usize, char)> {
     let (name, _) = text
@@ -106,15 +109,16 @@ pub(super) fn reference(text: &str) -> Option<(usize, char)> {
     Some((name.len() + 2, character))
 }
 
-/// Returns the length of this character at the beginning of a text, in bytes: unchanged, percent-encoded up to
-/// [`PERCENT_DEPTH`] times, as `+` for a space, as `\uXXXX`, or after backslashes (JSON, Markdown).
+/// Returns the length in bytes of this character at the beginning of a text. The character may be unchanged,
+/// percent-encoded up to [`PERCENT_DEPTH`] times, a `+` for a space, `\uXXXX`, or preceded by backslashes (JSON,
+/// Markdown).
 fn one(text: &str, expected: char, form: Form) -> Option<usize> {
     if expected == '%'
         && let Form::Percent(depth) = form
     {
         return percent_encoded(text, expected, depth);
     }
-    // Before the backslashes, because a value may itself look percent-encoded.
+    // Checked before percent-encoding, because a value may itself look percent-encoded.
     if text.starts_with(expected) {
         return Some(expected.len_utf8());
     }
@@ -132,13 +136,13 @@ fn one(text: &str, expected: char, form: Form) -> Option<usize> {
     if expected == ' ' && rest.starts_with('+') {
         return Some(skipped + 1);
     }
-    // A URL in the query of another one is encoded again.
+    // A URL in the query of another URL is encoded twice.
     let encoded = (0..PERCENT_DEPTH).find_map(|depth| percent_encoded(rest, expected, depth));
     Some(skipped + encoded?)
 }
 
-/// Returns the length of this character at the beginning of a text, percent-encoded, and its percent signs this many
-/// times more.
+/// Returns the length in bytes of this percent-encoded character at the beginning of a text. Its percent signs may
+/// be encoded `depth` more times.
 fn percent_encoded(text: &str, expected: char, depth: usize) -> Option<usize> {
     let mut utf8 = [0; 4];
     let mut rest = text;

@@ -31,7 +31,8 @@ fn escaped_forms_of_a_value_are_removed() {
     }
 }
 
-/// A numeric character reference of exactly [`LONGEST_ESCAPE`] characters, and one with one more.
+/// Checks a numeric character reference of exactly [`LONGEST_ESCAPE`] characters, and one that is longer by one
+/// character.
 #[test]
 fn the_longest_escape_is_removed_and_dropped_at_the_end() {
     let redactor = Redactor::new([("K".to_owned(), "long-value")]);
@@ -56,7 +57,7 @@ fn the_longest_escape_is_removed_and_dropped_at_the_end() {
 
 #[test]
 fn a_value_is_removed_from_texts_in_base64() {
-    // Characters that differ between the two alphabets, and the shortest value.
+    // The values have characters that differ between the two alphabets. The last one has the minimum length.
     for value in ["tok/1+\"2\"&<3>?~\u{fb}", "12345678"] {
         let redactor = Redactor::new([("{K}".to_owned(), value)]);
         for around in ["", "a", "ab", "abc", "user:"] {
@@ -65,14 +66,14 @@ fn a_value_is_removed_from_texts_in_base64() {
                 let encoded = encoding.encode(text.as_bytes());
                 let redacted = redactor.redact(format!("x {encoded}= y"));
                 let (before, after) = redacted.split_once("{K}").unwrap();
-                // Of the value, at most a part of the characters at both ends remains.
+                // At most a part of the characters at both ends of the value remains.
                 let most = around.len().div_ceil(3) * 4;
                 assert!(before.len() <= 2 + most, "{around} {redacted}");
                 assert!(after.len() <= 3 + most + 1, "{around} {redacted}");
             }
         }
     }
-    // Both alphabets have characters that are escaped in some texts.
+    // Both alphabets contain characters that are escaped in some texts.
     let value = "\u{3fb}\u{3ff}?~>\u{3fb}\u{3ff}?~>";
     let redactor = Redactor::new([("{K}".to_owned(), value)]);
     let standard = BASE64_NOPAD.encode(value.as_bytes());

@@ -17,7 +17,7 @@ impl Inner {
         cluster: &ClusterKey,
         own: Option<String>,
     ) -> Result<(), VaultError> {
-        // A seal waits until the answers are written.
+        // The gate delays a seal until the answers are written.
         let _shared = self.gate.read().await;
         let (seen, _, Some(dek)) = self.known() else {
             return Ok(());

@@ -1,4 +1,4 @@
-//! The sharing of the vault key among nodes, as other crates use it.
+//! The interface for other crates to the sharing of the vault key among nodes.
 
 use super::{delete_old, is_kept};
 use crate::{Secrets, SecretsError, VaultError};
@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 impl Secrets {
-    /// Lets this node share the data key with the nodes that have the same secret. Does nothing on a database
-    /// that nodes do not share, and after the first call. Returns `Invalid` for a short secret.
+    /// Lets this node share the data key with nodes that have the same secret. Does nothing on a database that
+    /// nodes do not share, and after the first call. Returns `Invalid` for a short secret.
     pub async fn join_cluster(&self, secret: &SecretString) -> Result<(), SecretsError> {
         if !self.0.store.engine().is_shared() {
             return Ok(());
@@ -30,13 +30,13 @@ impl Secrets {
         self.0.sharing.is_off.store(!is_on, Ordering::SeqCst);
     }
 
-    /// Whether this node has joined a cluster, so that [`Secrets::share_unseal`] has work to do.
+    /// Returns whether this node has joined a cluster, so that [`Secrets::share_unseal`] has work to do.
     pub fn is_in_cluster(&self) -> bool {
         self.0.sharing.cluster.get().is_some()
     }
 
-    /// Deletes old requests and answers of nodes, even if this node does not share. They contain the data key,
-    /// encrypted, and nodes that stopped sharing leave them behind.
+    /// Deletes old requests and answers of nodes, even if this node does not share. They contain the encrypted data
+    /// key, and nodes that stopped sharing do not delete them.
     pub async fn sweep_shares(&self) -> Result<(), StoreError> {
         let store = &self.0.store;
         if !store.engine().is_shared() {
@@ -52,9 +52,9 @@ impl Secrets {
         write.await
     }
 
-    /// Runs one round of sharing: while sealed, requests the data key or unseals with an answer; while unsealed,
-    /// answers the requests of other nodes. Call it after each change by another node, after each change of the
-    /// status, and every 20 seconds.
+    /// Runs one round of sharing. While the vault is sealed, requests the data key, or unseals with an answer.
+    /// While it is unsealed, answers the requests of other nodes. Call it after each change by another node, after
+    /// each change of the status, and every 20 seconds.
     pub async fn share_unseal(&self) -> Result<(), VaultError> {
         let inner = Arc::clone(&self.0);
         let work = async move { inner.share_round().await };

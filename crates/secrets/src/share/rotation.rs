@@ -1,4 +1,4 @@
-//! Passes the data key of a rotation to nodes that have the previous key, so that they are never sealed.
+//! Passes the data key of a rotation to nodes that have the previous key, so that they stay unsealed.
 
 use super::{delete_old, is_key_of};
 use crate::VaultError;
@@ -32,7 +32,7 @@ impl Inner {
         Ok(conn.update_vault_share(&row).await?)
     }
 
-    /// Replaces the key in memory after a rotation on another node. If that fails, the caller drops the old key, and
+    /// Replaces the key in memory after a rotation on another node. On failure, the caller drops the old key, and
     /// the next round requests the new one. The caller must hold the gate exclusively.
     pub(crate) async fn follow_rotation(
         &self,
@@ -66,7 +66,7 @@ impl Inner {
     }
 }
 
-/// The ID of a row. A node that missed an earlier rotation does not find it.
+/// Returns the ID of a row. A node that missed an earlier rotation does not find the row.
 fn handed_over_as(old: &str, new: &str) -> String {
     format!("rotation:{old}:{new}")
 }

@@ -13,7 +13,7 @@ use tokio::sync::Mutex;
 pub(crate) struct Sharing {
     pub(super) cluster: OnceLock<ClusterKey>,
     pub(super) is_off: AtomicBool,
-    /// The request that this node waits for. Locked for a whole round, so that one runs at a time.
+    /// The request that this node waits for. Locked for a whole round, so that only one round runs at a time.
     pub(super) pending: Mutex<Option<Pending>>,
     pub(super) has_warned: AtomicBool,
 }
@@ -23,13 +23,13 @@ pub(super) struct Pending {
     pub(super) place: SharePlace,
     pub(super) key: ShareKey,
     pub(super) seen: Seen,
-    /// A seal that begins later prevents the unseal.
+    /// When the request began. A seal that begins later prevents the unseal.
     pub(super) began: RequestStart,
     pub(super) at: Timestamp,
 }
 
 impl Sharing {
-    /// The cluster key, if this node shares.
+    /// Returns the cluster key, if this node shares.
     pub(super) fn cluster(&self) -> Option<&ClusterKey> {
         if self.is_off.load(Ordering::SeqCst) {
             return None;
@@ -37,7 +37,7 @@ impl Sharing {
         self.cluster.get()
     }
 
-    /// Logs a warning. Repeats it only after a text could be read again.
+    /// Logs a warning. Does not log again until a text could be read.
     pub(super) fn warn(&self, reason: &'static str) {
         if !self.has_warned.swap(true, Ordering::SeqCst) {
             tracing::warn!(

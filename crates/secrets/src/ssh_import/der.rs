@@ -36,7 +36,7 @@ pub(super) fn decrypt_pkcs8(der: &[u8], import: &Import) -> Result<SecretDocumen
     }
 }
 
-/// Whether the key derivation stays within the limits. Checked before deriving anything.
+/// Returns whether the key derivation stays within the limits. Called before deriving anything.
 pub(super) fn is_affordable(kdf: &Pbes2Kdf) -> Result<bool, SecretsError> {
     match kdf {
         Pbes2Kdf::Pbkdf2(params) => Ok(params.iteration_count <= MAX_PBKDF2_ITERATIONS),

@@ -10,7 +10,7 @@ use gatehouse_vault::{Dek, RecordState, Status, VaultRecord};
 use std::sync::Arc;
 
 impl Inner {
-    /// The last observed database state, the status and the data key.
+    /// Returns the last observed database state, the status and the data key.
     pub(crate) fn known(&self) -> (Seen, Status, Option<Arc<Dek>>) {
         let memory = self.memory();
         (
@@ -86,7 +86,7 @@ impl Inner {
         })
     }
 
-    /// Applies the state of the database. Drops a key that is no longer the record's.
+    /// Applies the state of the database. If the record has a different key, drops the key in memory.
     pub(crate) fn observe(&self, seen: Seen) {
         let status = {
             let mut memory = self.memory();
@@ -105,7 +105,7 @@ impl Inner {
         self.publish(status);
     }
 
-    /// Loads the key of a record that is in the database: unsealed.
+    /// Loads the key of a record that is in the database. The vault is then unsealed.
     pub(crate) fn hold(&self, dek: &Arc<Dek>, generation: i64) -> Result<Status, VaultError> {
         let status = {
             let mut memory = self.memory();
@@ -130,17 +130,18 @@ impl Inner {
         Ok(status)
     }
 
-    /// The number of unlocks on all nodes when an owner sealed this one; `None` if it was unsealed since.
+    /// Returns the number of unlocks on all nodes when an owner sealed this one; `None` if it was unsealed since
+    /// then.
     pub(crate) fn sealed_after(&self) -> Option<i64> {
         self.memory().sealed_after
     }
 
-    /// Sets what [`Inner::sealed_after`] returns.
+    /// Sets the return value of [`Inner::sealed_after`].
     pub(crate) fn note_sealed_after(&self, unlocks: i64) {
         self.memory().sealed_after = Some(unlocks);
     }
 
-    /// Drops the key. No request that started earlier brings it back.
+    /// Drops the key. Requests that started earlier do not load it again.
     pub(crate) fn forget(&self, began: RequestStart) -> Result<Status, VaultError> {
         let status = {
             let mut memory = self.memory();
@@ -153,7 +154,7 @@ impl Inner {
         Ok(status)
     }
 
-    /// The record was replaced; the data key is unchanged.
+    /// Records that the record was replaced. The data key is unchanged.
     pub(crate) fn rewrapped(&self, generation: i64) {
         self.memory().seen.generation = generation;
     }

@@ -1,4 +1,4 @@
-//! A task that ended before its result was known.
+//! The error for a task that ended before its result was known.
 
 use crate::VaultError;
 

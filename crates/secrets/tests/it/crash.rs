@@ -1,8 +1,8 @@
-//! Kills the process before each write of each transition. After a restart, every secret must be
-//! readable with every password that was reported as valid.
+//! Kills the process before each write of each transition. After a restart, every secret must be readable with
+//! every password that was reported as valid.
 //!
-//! The test runs its own binary as the victim: the hidden test [`victim`] works in a given
-//! directory, with a trap before its n-th write.
+//! The test runs its own binary as the victim: the hidden test [`victim`] runs in a given directory and is killed
+//! before its n-th write.
 
 use crate::harness::{Node, OTHER, PASSWORD, actor, secret, service};
 use gatehouse_domain::Timestamp;
@@ -17,18 +17,17 @@ const DIRECTORY: &str = "GATEHOUSE_CRASH_DIRECTORY";
 const STEP: &str = "GATEHOUSE_CRASH_STEP";
 const AT: &str = "GATEHOUSE_CRASH_AT";
 const URL: &str = "https://p.example/v1";
-/// Far more writes than any transition has. The loop below must end before this.
+/// Far more than the number of writes in any transition. The loop below must end before this number.
 const MOST: u32 = 200;
 
 async fn node(directory: &Path) -> Node {
     let location = Location::sqlite_file(&directory.join("gatehouse.db"));
     let store = Store::open(&location).await.unwrap();
-    // Without the plaintext file, the copy is the only file with the provider keys, so a lost copy
-    // is noticed.
+    // Without the plaintext file, only the copy contains the provider keys, so a lost copy is detected.
     Node::start(store, directory, |s| s.keep_plaintext_provider_keys = false).await
 }
 
-/// The state before the transition: secrets of every kind, in plaintext and encrypted.
+/// Prepares the state before the transition: secrets of every kind, in plaintext and encrypted.
 async fn prepare(directory: &Path, step: &str) {
     let node = node(directory).await;
     node.set("A", "value of A").await;
@@ -100,7 +99,7 @@ async fn victim() {
     node.stop().await;
 }
 
-/// Whether the victim survived.
+/// Returns whether the victim survived.
 fn run_victim(directory: &Path, step: &str, at: u32) -> bool {
     let status = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "crash::victim", "--ignored"])
@@ -123,7 +122,8 @@ fn run_victim(directory: &Path, step: &str, at: u32) -> bool {
     status.success()
 }
 
-/// After the crash: all secrets are present, and no state is half old and half new.
+/// Checks the state after the crash: all secrets are present, and the state is either completely old or completely
+/// new.
 async fn inspect(directory: &Path, step: &str) {
     let node = node(directory).await;
     match node.secrets.status() {
@@ -194,7 +194,7 @@ async fn crash_at_every_write(step: &str) {
         assert!(writes < MOST, "the step never ends");
     }
     eprintln!("{step}: ended before each of {writes} writes");
-    // Begin, savepoint, record, audit, …: fewer would mean that the trap was not armed.
+    // Begin, savepoint, record, audit and others. Fewer writes would mean that the victim is never killed.
     assert!(writes >= 5, "only {writes} writes were seen");
 }
 

@@ -207,8 +207,7 @@ async fn what_the_environment_fixes_is_not_changed() {
     assert_eq!(node.secrets.status(), Status::Disabled);
     let refused = node.secrets.enable(actor(), Some(secret(PASSWORD))).await;
     assert_eq!(code(refused), Conflict);
-    // The vault was disabled by a setting while rows were encrypted: the password makes them
-    // readable again.
+    // A setting disabled the vault while rows were encrypted. The password makes the rows readable again.
     assert!(node.values().await.is_empty());
     assert_eq!(
         node.secrets.disable(actor(), None).await.unwrap().env_vars,

@@ -121,7 +121,8 @@ async fn a_key_belongs_to_the_service_that_it_was_entered_for() {
             }
         };
         assert_eq!(asked(&own).await, "absent");
-        // Set before any service was configured: bound to the first service that requests it.
+        // The variable was set before any service was configured, so it is bound to the first service that requests
+        // it.
         node.set("TOKEN", "one").await;
         assert_eq!(asked(&own).await, "one");
         assert_eq!(asked(&other).await, "of https://a.example:443");
@@ -131,7 +132,7 @@ async fn a_key_belongs_to_the_service_that_it_was_entered_for() {
         node.initialize().await;
         assert_eq!(asked(&other).await, "of https://a.example:443");
         assert_eq!(asked(&own).await, "one");
-        // Entered for another service: bound to that one.
+        // The variable was entered for another service, so it is bound to that service.
         let set = node
             .secrets
             .set_env_variable(actor(), "TOKEN", secret("two"), Some(&other));

@@ -18,7 +18,7 @@ pub fn secret(text: &str) -> SecretString {
     SecretString::from(text)
 }
 
-/// The key binding of a model provider at this URL.
+/// Returns the key binding of a model provider at this URL.
 pub fn service(url: &str) -> KeyBinding {
     KeyBinding::of_url("openai", &Url::parse(url).unwrap())
 }
@@ -33,7 +33,7 @@ pub struct Installation {
     pub database: TestDatabase,
 }
 
-/// One home for each available database engine.
+/// Creates one installation for each available database engine.
 pub async fn installations() -> Vec<Installation> {
     let all = testing::databases().await;
     all.into_iter()
@@ -41,7 +41,7 @@ pub async fn installations() -> Vec<Installation> {
         .collect()
 }
 
-/// For tests that are only about files.
+/// Creates an installation for tests that concern only files.
 pub fn sqlite_home() -> Installation {
     Installation {
         database: testing::sqlite(),
@@ -61,7 +61,7 @@ impl Installation {
         testing::run_sql(&self.database.location, statement).await;
     }
 
-    /// A copy of this home. Its node must be stopped.
+    /// Copies the installation. Its node must be stopped.
     pub fn copy(&self) -> Self {
         let copy = sqlite_home();
         for entry in std::fs::read_dir(self.directory()).unwrap() {
@@ -75,7 +75,7 @@ impl Installation {
         copy
     }
 
-    /// Starts a node as the server does.
+    /// Starts a node like the server.
     pub async fn start(&self) -> Node {
         self.start_with(|_| {}).await
     }
@@ -151,14 +151,14 @@ impl Node {
         set.await.unwrap();
     }
 
-    /// Every readable variable with its value.
+    /// Returns every readable variable with its value.
     pub async fn values(&self) -> Vec<(String, String)> {
         let environment = self.secrets.environment().await.unwrap();
         let shown = |(key, value): (String, SecretString)| (key, value.expose_secret().to_owned());
         environment.variables.into_iter().map(shown).collect()
     }
 
-    /// The value of one variable, which must be readable.
+    /// Returns the value of one variable, which must be readable.
     pub async fn value(&self, key: &str) -> String {
         let values = self.values().await;
         values.into_iter().find(|(k, _)| k == key).unwrap().1
@@ -172,7 +172,7 @@ impl Node {
         rows.unwrap()
     }
 
-    /// How many secrets are encrypted.
+    /// Returns how many secrets are encrypted.
     pub async fn encrypted(&self) -> i64 {
         let read = self
             .store
@@ -197,7 +197,7 @@ impl Node {
         value.unwrap()
     }
 
-    /// Kinds of the audit rows, oldest first.
+    /// Returns the kinds of the audit rows, oldest first.
     pub async fn audit(&self) -> Vec<String> {
         let page = AuditPage {
             before_seq: i64::MAX,
@@ -231,7 +231,7 @@ impl Node {
     }
 }
 
-/// The error code that a caller would get.
+/// Returns the error code that a caller would get.
 pub fn code<T>(result: Result<T, impl Into<Problem>>) -> ErrorCode {
     match result {
         Ok(_) => panic!("it was accepted"),

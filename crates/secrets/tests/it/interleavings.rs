@@ -1,5 +1,5 @@
-//! Every ordered pair of transitions, the second nested in the first: the first reads the vault's
-//! state and derives its keys, the second runs completely, then the first takes effect.
+//! Every ordered pair of transitions, with the second nested in the first. The first one reads the vault's state
+//! and derives its keys. Then the second one runs completely. Then the first one takes effect.
 
 use crate::harness::{Installation, Node, OTHER, PASSWORD, actor, secret, sqlite_home};
 use gatehouse_domain::{ErrorCode, Problem, Timestamp};
@@ -91,7 +91,7 @@ impl TransitionInput {
         .map_err(code)
     }
 
-    /// Plans, runs `between`, applies and concludes.
+    /// Plans a change of the password, runs `between`, and applies and concludes the plan.
     async fn change_password<F: Future<Output = ()>>(&self, between: impl FnOnce() -> F) -> Answer {
         let (current, new) = (secret(PASSWORD), secret(OTHER));
         let plan = self
@@ -131,7 +131,7 @@ impl TransitionInput {
     }
 }
 
-/// A vault in a given state, to be copied.
+/// Returns a vault in a given state, to be copied.
 async fn template(start: Status) -> (Installation, String) {
     let installation = sqlite_home();
     let node = installation.start().await;
@@ -184,7 +184,7 @@ async fn every_pair_from(start: Status, outers: &[Transition]) -> usize {
     refused
 }
 
-/// The violated invariants after `outer` took effect around `inner`.
+/// Returns the invariants that are violated after `outer` took effect around `inner`.
 async fn faults(
     node: &Node,
     (outer, first): (Transition, &Answer),
@@ -278,8 +278,8 @@ async fn open(node: &Node, vault: (bool, bool), password: &str) -> Result<(), Va
     }
 }
 
-// The states from which nearly every transition starts are split into two tests: each takes a
-// minute of key derivation.
+// Nearly every transition starts from these states. They have two tests, because each takes a minute of key
+// derivation.
 
 #[tokio::test]
 async fn every_pair_of_transitions_from_uninitialized() {

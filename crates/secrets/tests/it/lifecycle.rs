@@ -244,7 +244,7 @@ async fn a_damaged_value_is_named_and_the_others_are_read() {
     node.initialize().await;
     node.set("A", "value").await;
     node.set("B", "value").await;
-    // A ciphertext moved to another row does not decrypt.
+    // A ciphertext that is moved to another row does not decrypt.
     installation
         .sql(
             "UPDATE env_variables SET value = (SELECT value FROM env_variables WHERE key = 'A') \

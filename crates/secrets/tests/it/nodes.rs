@@ -10,7 +10,7 @@ async fn a_vault_made_elsewhere_is_noticed() {
     for installation in installations().await {
         let (here, there) = two(&installation).await;
         there.initialize().await;
-        // Without a notification: the write itself notices the change.
+        // There is no notification. The write itself detects the change.
         let item = here
             .secrets
             .set_env_variable(actor(), "A", secret("v"), None)
@@ -107,8 +107,7 @@ async fn a_password_changed_elsewhere_keeps_the_vault_open() {
     }
 }
 
-/// As with two transitions in one process: the database state decides when a transition takes
-/// effect.
+/// As with two transitions in one process, the database state decides when a transition takes effect.
 #[tokio::test]
 async fn a_rotation_does_not_encrypt_what_was_disabled_elsewhere() {
     for installation in installations().await {

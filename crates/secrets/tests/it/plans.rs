@@ -24,7 +24,7 @@ async fn change(node: &Node, current: &str, new: &str) -> Arc<VaultPlan> {
     Arc::new(plan.unwrap())
 }
 
-/// The caller's transaction.
+/// Runs the caller's transaction.
 async fn apply(node: &Node, plan: &Arc<VaultPlan>) -> Result<(), VaultError> {
     let plan = Arc::clone(plan);
     let write = node.store.write(move |conn| {
@@ -68,7 +68,7 @@ async fn without_a_vault_to_be_the_password_is_only_the_login_s() {
     assert_eq!(node.secrets.status(), Status::Disabled);
     assert!(node.record().await.is_none());
 
-    // The password is older than the vault: changing it does not create one either.
+    // The password is older than the vault setting. Changing it does not create a vault.
     let installation = sqlite_home();
     let node = installation.start().await;
     let plan = change(&node, PASSWORD, NEW).await;
@@ -84,7 +84,7 @@ async fn a_changed_password_opens_and_the_old_one_does_not() {
         node.set("A", "value").await;
         let before = node.rows().await;
 
-        // Unsealed: uses the key in memory and ignores the current password.
+        // Unsealed: the plan uses the key in memory and ignores the current password.
         let plan = change(&node, "not looked at", OTHER).await;
         assert_eq!(carry_out(&node, plan).await, None);
         assert_eq!(node.secrets.status(), Status::Unsealed);
@@ -92,14 +92,14 @@ async fn a_changed_password_opens_and_the_old_one_does_not() {
         assert_eq!(code(node.unlock(PASSWORD).await), VaultBadKey);
         node.unlock(OTHER).await.unwrap();
 
-        // Sealed: uses the key that the current password opens.
+        // Sealed: the plan uses the key that the current password opens.
         node.secrets.seal(actor()).await.unwrap();
         let plan = change(&node, OTHER, NEW).await;
         assert_eq!(carry_out(&node, plan).await, None);
         assert_eq!(node.secrets.status(), Status::Sealed);
         assert_eq!(code(node.unlock(OTHER).await), VaultBadKey);
 
-        // Sealed, and the current password does not open the record: only the login changes.
+        // Sealed, and the current password does not open the record: only the login password changes.
         let record = node.record().await;
         let plan = change(&node, PASSWORD, OTHER).await;
         assert_eq!(carry_out(&node, plan).await, None);
@@ -137,7 +137,7 @@ async fn a_disabled_vault_follows_the_password() {
         let node = installation.start().await;
         node.initialize().await;
         node.secrets.disable(actor(), None).await.unwrap();
-        // In the same run the key is known.
+        // The same process still has the key.
         let plan = first(&node, OTHER).await;
         assert_eq!(carry_out(&node, plan).await, None);
         node.stop().await;
@@ -192,7 +192,7 @@ async fn a_caller_that_goes_away_after_the_commit_leaves_an_open_vault() {
         .await
         .unwrap();
 
-    // A plan that is dropped before it is applied leaves nothing.
+    // A plan that is dropped before it is applied changes nothing.
     let installation = sqlite_home();
     let node = installation.start().await;
     drop(first(&node, PASSWORD).await);

@@ -1,4 +1,4 @@
-//! Secrets in rows that other crates own: encrypted, rotated and decrypted with all others.
+//! Secrets in rows that other crates own are encrypted, rotated and decrypted together with all others.
 
 use crate::harness::{Installation, Node, PASSWORD, actor, installations, secret};
 use gatehouse_secrets::{DisableReport, SecretOwner, SecretsError, Status};
@@ -34,7 +34,7 @@ async fn insert_plaintext(installation: &Installation) {
         .await;
 }
 
-/// Both stored secrets, decrypted.
+/// Returns both stored secrets, decrypted.
 async fn opened(node: &Node) -> [(bool, String); 2] {
     let mut found = Vec::new();
     for (table, place) in [

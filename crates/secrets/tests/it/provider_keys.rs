@@ -192,7 +192,7 @@ async fn a_copy_that_does_not_open_stops_disable_and_rotate() {
     assert!(!installation.path(PLAIN).exists());
     damage(&copy);
     assert_eq!(read(&node, "p").await.as_deref(), Some("sk-secret"));
-    // Disabling fails on a damaged row after the plaintext file was restored: the file is removed
+    // Disabling fails because of a damaged row, after the plaintext file was restored. The file is then removed
     // again.
     installation
         .sql("UPDATE env_variables SET value = 'AAAA'")
@@ -248,7 +248,7 @@ async fn a_start_clears_up_after_a_crash() {
     }
 }
 
-/// A file of an older version contains no kind: such a key is still bound to its origin.
+/// A file of an older version contains no kind. Its keys are still bound to their origin.
 #[tokio::test]
 async fn a_key_of_an_older_version_is_bound_to_its_origin() {
     let installation = sqlite_home();

@@ -1,4 +1,4 @@
-//! Provider keys as rows, on a database that nodes share. Left out without PostgreSQL, as `testing` reports.
+//! Provider keys as rows, on a database that nodes share. Skipped without PostgreSQL; `testing` reports it.
 
 use crate::harness::{Installation, Node, PASSWORD, actor, code, secret, service, sqlite_home};
 use gatehouse_domain::Clock;
@@ -9,10 +9,10 @@ use secrecy::ExposeSecret;
 
 const URL: &str = "https://p.example/v1";
 const FILES: [&str; 2] = ["provider_keys.json", "provider_keys.json.enc"];
-/// What is left of the files after their keys became rows.
+/// The files that are kept after their keys were moved to rows.
 const ASIDE: [&str; 2] = ["provider_keys.json.moved", "provider_keys.json.enc.moved"];
 
-/// Two directories over one database.
+/// Returns two directories for one database.
 async fn shared() -> Option<(Installation, Installation)> {
     let database = testing::postgres().await?;
     let other = database.for_another_node();
@@ -150,7 +150,7 @@ async fn files_of_an_earlier_version_become_rows_once() {
     let Some((a, b)) = shared().await else {
         return;
     };
-    // The files as a server with SQLite leaves them: a plaintext file and its copy.
+    // A server with SQLite leaves these files: a plaintext file and its copy.
     let old = sqlite_home();
     let node = old.start().await;
     set(&node, "p", "sk-old").await;
@@ -158,12 +158,12 @@ async fn files_of_an_earlier_version_become_rows_once() {
     node.stop().await;
     std::fs::copy(old.path(FILES[0]), a.path(FILES[0])).unwrap();
 
-    // Another node has entered a newer key already.
+    // Another node has already entered a newer key.
     let there = b.start().await;
     set(&there, "q", "sk-newer").await;
     there.initialize().await;
 
-    // Sealed: the file serves, and stays until the vault is unlocked.
+    // Sealed: the key in the file is used, and the file is kept until the vault is unlocked.
     let here = a.start().await;
     assert_eq!(read(&here, "p").await.as_deref(), Some("sk-old"));
     assert!(has_files(&a));
@@ -191,7 +191,8 @@ async fn without_a_vault_the_files_become_rows_at_the_start() {
     assert!(!has_files(&a));
     assert_eq!(read(&there, "p").await.as_deref(), Some("sk-old"));
 
-    // The old database has no vault either. If the new one gets one, the setting decides on plaintext files.
+    // The old database has no vault either. If the new database gets one, the setting decides about plaintext
+    // files.
     let aside = a.path(ASIDE[0]);
     let same = |name: &str| {
         std::fs::File::open(old.path(name))
@@ -233,7 +234,8 @@ async fn a_deleted_key_does_not_come_back_from_an_old_file() {
         .await
         .unwrap();
     here.initialize().await;
-    // Sealed: the file of the other node would serve. Without it, the key may be among the encrypted rows.
+    // Sealed: the key in the file of the other node would be used. Without the file, the key may be in an encrypted
+    // row.
     let there = b.start().await;
     let found = there.secrets.provider_key("p", &service(URL)).await;
     assert_eq!(code(found), VaultSealed);
@@ -243,7 +245,7 @@ async fn a_deleted_key_does_not_come_back_from_an_old_file() {
         assert_eq!(read(node, "p").await, None);
         assert_eq!(read(node, "q").await.as_deref(), Some("sk-q"));
     }
-    // The owner enters it again.
+    // The owner enters the key again.
     set(&there, "p", "sk-new").await;
     here.stop().await;
     copy_to(&a);
@@ -252,7 +254,7 @@ async fn a_deleted_key_does_not_come_back_from_an_old_file() {
     assert_eq!(read(&here, "p").await.as_deref(), Some("sk-new"));
 }
 
-/// `gatehouse move` copies the settings, and with them which keys were deleted.
+/// `gatehouse move` copies the settings, which contain the list of deleted keys.
 #[tokio::test]
 async fn a_key_that_is_entered_again_on_sqlite_comes_back_to_postgres() {
     let Some((a, _)) = shared().await else {
@@ -281,7 +283,7 @@ async fn a_key_that_is_entered_again_on_sqlite_comes_back_to_postgres() {
     assert_eq!(read(&node, "q").await, None);
 }
 
-/// After `gatehouse move` from PostgreSQL to SQLite, or a restored backup of PostgreSQL.
+/// This happens after `gatehouse move` from PostgreSQL to SQLite, and after restoring a backup of PostgreSQL.
 #[tokio::test]
 async fn rows_become_files_on_sqlite() {
     let installation = sqlite_home();
@@ -294,17 +296,17 @@ async fn rows_become_files_on_sqlite() {
     for name in ASIDE {
         std::fs::File::create(installation.path(name)).unwrap();
     }
-    // The next unseal encrypts the row and then moves it.
+    // The next unseal encrypts the row, and then moves it.
     node.secrets.seal(actor()).await.unwrap();
     assert_eq!(read(&node, "p").await.as_deref(), Some("sk-1"));
     node.unlock(PASSWORD).await.unwrap();
     assert!(rows(&node).await.is_empty());
     assert!(FILES.iter().all(|name| installation.path(name).exists()));
-    // What an earlier move kept is older than the rows.
+    // The files kept by an earlier move are older than the rows.
     assert!(ASIDE.iter().all(|name| !installation.path(name).exists()));
     assert_eq!(read(&node, "p").await.as_deref(), Some("sk-1"));
 
-    // An encrypted row is unreadable until then, and that is said.
+    // An encrypted row is unreadable until then, and the error reports it.
     let encrypted = installation
         .start_with(|s| s.keep_plaintext_provider_keys = false)
         .await;
@@ -320,7 +322,7 @@ async fn rows_become_files_on_sqlite() {
     );
 }
 
-/// The owner may go back to the database that the keys were moved from.
+/// The owner may return to the database from which the keys were moved.
 #[tokio::test]
 async fn without_rows_what_an_earlier_move_kept_stays() {
     let installation = sqlite_home();

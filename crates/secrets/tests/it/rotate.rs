@@ -85,7 +85,7 @@ async fn a_long_rotation_tells_how_far_it_has_come() {
     let progress = node.secrets.progress();
     let rotated = node.secrets.rotate(actor(), secret(PASSWORD)).await;
     rotated.unwrap();
-    // The final `None` is sent only after progress was sent, so a change means that there was
+    // The last value, `None`, is sent only after progress was sent. A change therefore means that there was
     // progress.
     assert!(progress.has_changed().unwrap());
     assert!(node.secrets.progress().borrow().is_none());

@@ -1,5 +1,4 @@
-//! Nodes give each other the data key, on a database that they share. Left out without PostgreSQL, as `testing`
-//! reports.
+//! Nodes that share a database give each other the data key. Skipped without PostgreSQL; `testing` reports it.
 
 use crate::harness::{Installation, Node, PASSWORD, actor, code, secret};
 use gatehouse_domain::ErrorCode::InvalidParams;
@@ -10,7 +9,7 @@ use gatehouse_store::{StoreError, VaultShareRow, testing};
 const SECRET: &str = "the secret of this cluster: 32 characters or more";
 const OTHER: &str = "the secret of another one: 32 characters or more";
 
-/// Three directories over one database.
+/// Returns three directories for one database.
 async fn shared() -> Option<[Installation; 3]> {
     let database = testing::postgres().await?;
     let others = [database.for_another_node(), database.for_another_node()];
@@ -24,7 +23,7 @@ async fn start(installation: &Installation) -> Node {
     node
 }
 
-/// What the server does after changes by other nodes, until nothing changes any more.
+/// Runs the rounds that the server runs after changes by other nodes, until nothing changes.
 async fn exchange(nodes: &[&Node]) {
     for _ in 0..3 {
         for node in nodes {
@@ -61,7 +60,7 @@ async fn unlocking_one_node_unlocks_all() {
     assert!(shares(&one).await.is_empty());
     assert_eq!(one.audit().await.last().unwrap(), "vault.unsealed");
 
-    // After a restart of all, a person unlocks one.
+    // After a restart of all nodes, a person unlocks one of them.
     one.stop().await;
     two.stop().await;
     let nodes = [start(&a).await, start(&b).await, start(&c).await];
@@ -88,7 +87,7 @@ async fn a_node_without_the_cluster_secret_gets_nothing() {
     assert_eq!(rows.len(), 1);
     assert_eq!(rows[0].answer, None);
 
-    // The setting turns it off on either side.
+    // The setting turns sharing off on either side.
     let two = start(&b).await;
     one.secrets.set_share_unseal(false);
     exchange(&[&one, &two]).await;
@@ -109,7 +108,7 @@ async fn old_rows_are_deleted_by_a_node_that_does_not_share() {
     };
     let node = a.start().await;
     let now = node.clock.now().as_millis();
-    // Two minutes are the limit.
+    // The maximum age is two minutes.
     for age in [120_000, 120_001, -120_000, -120_001] {
         let row = VaultShareRow {
             id: format!("rotation:{age}"),
@@ -131,7 +130,7 @@ async fn old_rows_are_deleted_by_a_node_that_does_not_share() {
     assert_eq!(left, ["rotation:-120000", "rotation:120000"]);
 }
 
-/// Someone who writes to the database has no cluster secret.
+/// An attacker who writes to the database does not have the cluster secret.
 #[tokio::test]
 async fn what_the_database_says_is_not_believed() {
     let Some([a, b, _]) = shared().await else {
@@ -141,7 +140,7 @@ async fn what_the_database_says_is_not_believed() {
     one.initialize().await;
     two.secrets.refresh().await.unwrap();
     two.secrets.share_unseal().await.unwrap();
-    // A request that was moved to another place is not answered.
+    // A request that was moved to another scope is not answered.
     let real = shares(&one).await;
     assert_eq!(real.len(), 1);
     a.sql("UPDATE vault_shares SET id = 'req_mine'").await;
@@ -153,14 +152,14 @@ async fn what_the_database_says_is_not_believed() {
     let answered = shares(&one).await;
     assert!(answered[0].answer.is_some());
 
-    // A changed answer is refused, and requested once more.
+    // A modified answer is refused, and the key is requested again.
     a.sql("UPDATE vault_shares SET answer = 'AAAA.AAAA'").await;
     two.secrets.share_unseal().await.unwrap();
     assert_eq!(two.secrets.status(), Status::Sealed);
     let asked = shares(&one).await;
     assert!(asked.len() == 1 && asked[0].id != real[0].id && asked[0].answer.is_none());
 
-    // An earlier answer is for an earlier request.
+    // An earlier answer is valid only for the earlier request.
     let old = answered[0].answer.clone().unwrap();
     a.sql(&format!("UPDATE vault_shares SET answer = '{old}'"))
         .await;
@@ -178,7 +177,7 @@ async fn sharing_does_not_undo_a_seal_by_the_owner() {
     let (one, two) = (start(&a).await, start(&b).await);
     let recovery_key = one.initialize().await;
     exchange(&[&one, &two]).await;
-    // The seal arrives while the answer to an earlier request waits.
+    // The vault is sealed while the answer to an earlier request waits.
     let late = start(&c).await;
     late.secrets.share_unseal().await.unwrap();
     one.secrets.share_unseal().await.unwrap();
@@ -207,7 +206,7 @@ async fn sharing_does_not_undo_a_seal_by_the_owner() {
         [Status::Unsealed, Status::Unsealed, Status::Sealed]
     );
 
-    // An unlock by a person ends it, on all nodes.
+    // An unlock by a person ends the seal on all nodes.
     two.secrets.seal(actor()).await.unwrap();
     exchange(&nodes).await;
     assert_eq!(
@@ -250,7 +249,7 @@ async fn a_rotation_does_not_seal_the_other_nodes() {
         assert_eq!(node.value("A").await, "value");
     }
 
-    // The row of the rotation ends with its time.
+    // The row of the rotation is deleted after its time has passed.
     for node in nodes {
         node.clock
             .set_wall(Timestamp::from_millis(1_000_000 + 120_001));

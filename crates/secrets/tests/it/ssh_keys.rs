@@ -103,7 +103,7 @@ async fn keys_of_other_programs_are_read() {
     .enumerate()
     {
         let name = format!("k{number}");
-        // As pasted into a text field.
+        // The text looks as if it was pasted into a text field.
         let text = format!("  \n{}\n\n", text.replace('\n', "\r\n"));
         let import = |passphrase: Option<&str>| {
             let (secrets, name, text) = (node.secrets.clone(), name.clone(), secret(&text));
@@ -213,7 +213,7 @@ async fn a_costly_import_neither_waits_for_logins_nor_makes_them_wait() {
     drop(release);
     assert_eq!(busy.join_all().await, [Ok(true)]);
 
-    // Waiting imports hold no permit of the login queue: each login starts at once.
+    // Waiting imports hold no permit of the login queue, so each login starts immediately.
     let mut imports = JoinSet::new();
     for number in 0..2 {
         let secrets = node.secrets.clone();
@@ -240,7 +240,7 @@ async fn few_imports_wait_and_the_others_are_refused() {
     let installation = sqlite_home();
     let node = installation.start().await;
     let mut imports = tokio::task::JoinSet::new();
-    // One runs and two wait.
+    // One import runs and two wait.
     for number in 0..6 {
         let secrets = node.secrets.clone();
         imports.spawn(async move {

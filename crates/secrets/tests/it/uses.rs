@@ -1,11 +1,11 @@
-//! When secrets were last used: noted in memory, written in batches, shown in lists.
+//! When secrets were last used: recorded in memory, written in batches, shown in lists.
 
 use crate::harness::{Node, actor, installations};
 use gatehouse_domain::{Clock, Timestamp};
 use gatehouse_secrets::SecretKind;
 use std::time::Duration;
 
-/// The last uses of variables that are in the database.
+/// Returns the last uses of variables in the database.
 async fn written(node: &Node) -> Vec<(String, Timestamp)> {
     let read = node
         .store
@@ -27,7 +27,7 @@ async fn uses_are_shown_at_once_and_written_at_most_once_a_minute() {
         node.initialize().await;
         node.set("A", "1").await;
         node.set("B", "2").await;
-        // Reading all values for a program does not count as a use, because the program may get none of them.
+        // Reading all values for a program does not count as a use, because the program may use none of them.
         assert_eq!(node.values().await.len(), 2);
         assert_eq!(shown(&node).await, [None, None]);
 
@@ -54,7 +54,7 @@ async fn uses_are_shown_at_once_and_written_at_most_once_a_minute() {
         node.secrets.write_uses(false).await.unwrap();
         assert_eq!(written(&node).await, [("A".to_owned(), second)]);
 
-        // A stop writes what is left, and the next start shows it.
+        // A stop writes the pending uses, and the next start shows them.
         node.clock.advance(Duration::from_secs(5));
         let third = reveal().await;
         node.secrets.write_uses(true).await.unwrap();
@@ -62,7 +62,7 @@ async fn uses_are_shown_at_once_and_written_at_most_once_a_minute() {
         let node = installation.start().await;
         assert_eq!(shown(&node).await, [Some(third), None]);
 
-        // A new secret with the name of a deleted one has not been used.
+        // A new secret with the name of a deleted one counts as unused.
         node.secrets
             .delete_env_variable(actor(), "A")
             .await
@@ -73,7 +73,7 @@ async fn uses_are_shown_at_once_and_written_at_most_once_a_minute() {
     }
 }
 
-/// Writes the last use of a variable, as another node does.
+/// Writes the last use of a variable, like another node.
 async fn write(node: &Node, name: &str, at: Timestamp) {
     let rows = vec![("env", name.to_owned(), at)];
     let write = node.store.write(move |conn| {
@@ -115,7 +115,8 @@ async fn a_use_is_not_written_after_its_secret_was_deleted() {
         node.set("A", "1").await;
         let used_at = node.clock.now();
         delete().await;
-        // A request that had read the secret ends after the deletion; another node had not written its use yet.
+        // A request that had read the secret ends after the deletion. The use that another node recorded is not
+        // written yet.
         node.secrets.note_use(SecretKind::Env, "A");
         node.secrets.note_use(SecretKind::Ssh, "none");
         node.secrets.note_use(SecretKind::Channel, "none");
@@ -126,7 +127,7 @@ async fn a_use_is_not_written_after_its_secret_was_deleted() {
             let noted = node.secrets.last_uses(kind).await.unwrap();
             assert!(noted.is_empty(), "{kind:?}: {noted:?}");
         }
-        // The use was not that of the next secret with this name.
+        // The use does not belong to the next secret with this name.
         node.clock.advance(Duration::from_millis(1));
         node.set("A", "2").await;
         node.secrets.write_uses(true).await.unwrap();

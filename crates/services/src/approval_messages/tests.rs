@@ -40,7 +40,7 @@ fn a_message_says_why_and_how_long_a_call_waits_and_ends_with_the_link() {
          call.\n\n{from}{until}"
     );
     assert_eq!(text(AskReason::Tainted, Markup::Slack), tainted);
-    // The backslash of an escape is escaped for Discord.
+    // The backslash of the escape is itself escaped for Discord.
     let from = from.replace('@', "\\\\u{40}");
     let discord = format!(
         "{head}\"\\\\u{{40}}here\"\n}}\n\n1 hidden character is shown as an escape.\n\n{from}{until}"

@@ -6,10 +6,10 @@ use gatehouse_channels::Markup;
 use gatehouse_domain::Timestamp;
 use std::time::Duration;
 
-/// Longer arguments are cut in a message. The link shows all of them.
+/// Longer arguments are truncated in a message. The page of the link shows all of them.
 const MAX_ARGUMENT_CHARS: usize = 1_500;
 
-/// The message about a call at a time, with the link to its page at the end.
+/// Returns the message about a call at a given time, with the link to its page at the end.
 pub(crate) fn message_text(
     asked: &Approval,
     markup: Markup,
@@ -51,8 +51,8 @@ pub(crate) fn message_text(
     )
 }
 
-/// A duration in words, such as `5 minutes`. It is rounded, because the message is written a moment after the call: to
-/// ten seconds from 50 seconds on, otherwise to a second.
+/// Returns a duration in words, such as `5 minutes`. It is rounded, because the message is written a moment after
+/// the call: to ten seconds from 50 seconds on, otherwise to one second.
 pub(super) fn in_words(duration: Duration) -> String {
     let step = if duration < Duration::from_secs(50) {
         1

@@ -6,7 +6,7 @@ use crate::doctor::check::{Check, Subject};
 
 const ID: &str = "audit_export";
 
-/// Reports whether this node can write the copies; `None` without one.
+/// Reports whether this node can write the copies; `None` if no copy is turned on.
 pub(crate) fn check(services: &Services) -> Option<Check> {
     let settings = &services.config.resolved().settings.audit;
     if settings.file.is_none() && settings.syslog.is_none() {

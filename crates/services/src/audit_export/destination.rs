@@ -1,4 +1,4 @@
-//! Where copies go.
+//! The destinations of copies.
 
 use gatehouse_config::{Audit, RemoteSyslog, Syslog};
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ pub(super) enum Target {
 impl Target {
     pub(super) const ALL: [Self; 2] = [Self::File, Self::Syslog];
 
-    /// The setting that turns it on.
+    /// Returns the setting that turns on the copy.
     pub(super) const fn setting(self) -> &'static str {
         match self {
             Self::File => "audit.file",
@@ -21,7 +21,8 @@ impl Target {
         }
     }
 
-    /// The maximum number of rows per round. journald drops more than 10,000 messages of a service in 30 seconds.
+    /// Returns the maximum number of rows per round. If a service sends more than 10,000 messages in 30 seconds,
+    /// journald drops the excess.
     pub(super) const fn batch(self) -> i64 {
         match self {
             Self::File => 500,

@@ -1,5 +1,6 @@
-//! The copy in a file. It is opened for each write, so a log rotation needs no signal: the next record goes into a new
-//! file. Rows are only appended to records of the audit log, so that a wrong setting damages no other file.
+//! The copy in a file. The file is opened for each write, so a log rotation needs no signal: the next record is
+//! written to a new file. Rows are appended only to a file that contains records of the audit log, so a wrong
+//! setting does not damage other files.
 
 use super::record::{self, RecordKey};
 use gatehouse_store::AuditRow;
@@ -8,20 +9,20 @@ use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-/// More than the longest record.
+/// More than the length of the longest record.
 const TAIL_BYTES: u64 = 1024 * 1024;
 
 /// The end of the file.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct End {
-    /// The length without a record that was not written completely.
+    /// The length without an incomplete last record.
     length: u64,
     /// The last complete record.
     last: Option<RecordKey>,
 }
 
-/// Appends the rows that are not in the file yet, and waits until they are on the disk. After an error, none of them is
-/// in the file.
+/// Appends the rows that are not in the file yet, and waits until they are on the disk. If it fails, the file
+/// contains none of them.
 pub(super) fn append(path: &Path, rows: &[AuditRow]) -> io::Result<()> {
     // Opening a pipe would wait for its reader.
     let is_new = match std::fs::metadata(path) {
@@ -43,7 +44,7 @@ pub(super) fn append(path: &Path, rows: &[AuditRow]) -> io::Result<()> {
         .write_all(lines.as_bytes())
         .and_then(|()| file.sync_data());
     if let Err(error) = written {
-        // If this fails too, the next write removes an incomplete record and skips the complete ones.
+        // If this also fails, the next write removes an incomplete record and skips complete ones.
         drop(file.set_len(length));
         return Err(error);
     }
@@ -76,8 +77,8 @@ fn end(file: &mut File) -> io::Result<End> {
     })
 }
 
-/// Returns the length up to the end of the last complete record, and the record. `None` if the bytes are something
-/// else. `is_whole` if the file has nothing before them.
+/// Returns the end position of the last complete record, and the record. Returns `None` if the bytes are not
+/// records. `is_whole` is true if `tail` is the whole file.
 fn end_of(tail: &[u8], is_whole: bool) -> Option<(usize, Option<RecordKey>)> {
     let complete = tail
         .iter()
@@ -142,7 +143,7 @@ mod tests {
         assert_eq!(lines(&path), expected(1..=5));
         append(&path, &rows(4..=5)).unwrap();
         assert_eq!(lines(&path), expected(1..=5));
-        // The database was restored from a backup: the same number, another record.
+        // The database was restored from a backup, so the number belongs to a different record.
         let other = row(5, r#"{"other":true}"#);
         append(&path, std::slice::from_ref(&other)).unwrap();
         assert_eq!(lines(&path).last(), Some(&record::line(&other)));
@@ -158,7 +159,7 @@ mod tests {
             write(&path, &text);
             append(&path, &rows(2..=2)).unwrap();
             assert_eq!(lines(&path), expected(1..=2));
-            // The torn record is the first of the file.
+            // The incomplete record is the first one of the file.
             text = torn;
             write(&path, &text);
             append(&path, &rows(1..=2)).unwrap();

@@ -36,7 +36,7 @@ impl Health {
         }
     }
 
-    /// Call it when a target is turned off.
+    /// Deletes the failure of a target. Call it when the target is turned off.
     pub(super) fn forget(&self, target: Target) {
         self.replace(target, None);
     }

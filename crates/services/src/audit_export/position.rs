@@ -1,5 +1,6 @@
 //! The position of each copy, and the node that writes it. Both are in the table of settings, so that only one node
-//! writes each row: it claims rows in one transaction, writes them, and stores the position in another.
+//! writes each row. A node claims rows in one transaction, writes them, and stores the position in another
+//! transaction.
 
 use super::Target;
 use data_encoding::HEXLOWER;
@@ -8,7 +9,7 @@ use gatehouse_store::{AuditRow, Conn, Store, StoreError};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-/// The key of the position in the table of settings.
+/// Returns the key of the position in the table of settings.
 const fn key(target: Target) -> &'static str {
     match target {
         Target::File => "audit_export_file",
@@ -18,7 +19,7 @@ const fn key(target: Target) -> &'static str {
 
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Position {
-    /// Rows up to this one were written.
+    /// The number of the last row that was written.
     seq: i64,
     /// The random ID of a claim that has not ended.
     claim: Option<String>,
@@ -27,9 +28,9 @@ struct Position {
 /// The facts that decide whether a node may claim rows.
 pub(super) struct Taking {
     pub(super) target: Target,
-    /// Whether other nodes use the database. If not, a claim was left by an earlier process.
+    /// Whether other nodes use the database. If not, an existing claim comes from an earlier process.
     pub(super) is_shared: bool,
-    /// A claim that its owner gave up.
+    /// A claim whose owner has abandoned it.
     pub(super) stale: Option<String>,
     pub(super) now: Timestamp,
 }
@@ -37,19 +38,19 @@ pub(super) struct Taking {
 /// Rows that this node must write now.
 pub(super) struct Claimed {
     pub(super) id: String,
-    /// Rows up to this one were written.
+    /// The number of the last row that was written.
     pub(super) done: i64,
-    /// At least one.
+    /// The rows to write, at least one.
     pub(super) rows: Vec<AuditRow>,
 }
 
 pub(super) enum Claim {
     Rows(Claimed),
-    /// All rows are written, up to `done`.
+    /// All rows up to `done` are written, and there are no others.
     Nothing {
         done: i64,
     },
-    /// Another node has this claim.
+    /// Another node holds this claim.
     OfOther(String),
 }
 

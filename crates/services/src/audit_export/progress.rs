@@ -1,4 +1,4 @@
-//! How far the copies have come, as health checks and the pauses between reads need it.
+//! The progress of the copies, for health checks and for the intervals between reads.
 
 use super::POLLS_WHEN_IDLE;
 use gatehouse_domain::Watched;
@@ -10,22 +10,22 @@ use tokio::sync::broadcast::error::TryRecvError;
 /// The state of a copy in this process.
 #[derive(Debug, Default)]
 pub(super) struct Progress {
-    /// Rows up to this one were written, by any node.
+    /// The number of the last row that was written by any node.
     pub(super) done: i64,
-    /// No attempt is made before this monotonic time.
+    /// The monotonic time before which no attempt is made.
     pub(super) retry_at_ms: u64,
     /// A claim of another node.
     pub(super) other: Option<Watched<String>>,
-    /// A claim, and the last row of it that was written. This position is not stored yet.
+    /// A claim and its last written row, if this position is not stored yet.
     pub(super) unstored: Option<(String, i64)>,
-    /// Whether the database could not be used.
+    /// Whether the last access to the database failed.
     pub(super) is_cut_off: bool,
-    /// Whether the last round took as many rows as it may.
+    /// Whether the last round took the maximum number of rows.
     pub(super) has_more: bool,
 }
 
 impl Progress {
-    /// Whether rows may wait although no new ones were appended.
+    /// Returns whether rows may wait although no new ones were appended.
     pub(super) const fn is_unfinished(&self) -> bool {
         self.has_more
             || self.is_cut_off
@@ -39,7 +39,7 @@ impl Progress {
 #[derive(Debug)]
 pub(super) struct Polls {
     grown: Receiver<Arc<str>>,
-    /// Polls until the next one that is made in any case.
+    /// Number of polls until the next unconditional read.
     left: u32,
 }
 
@@ -48,7 +48,7 @@ impl Polls {
         Self { grown, left: 0 }
     }
 
-    /// Whether rows are read at this poll. `is_unfinished` says whether rows may wait.
+    /// Returns whether to read rows at this poll. `is_unfinished` states whether rows may wait.
     pub(super) fn is_due(&mut self, is_unfinished: bool) -> bool {
         let mut is_due = is_unfinished || self.left == 0;
         loop {

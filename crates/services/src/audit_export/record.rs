@@ -18,7 +18,7 @@ struct Record<'a> {
     actor: &'a str,
     client_ip: Option<&'a str>,
     detail: Value,
-    /// The detail was too long for the copy.
+    /// Whether the detail was too long for the copy.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     detail_omitted: bool,
     prev_hash: &'a str,
@@ -51,7 +51,7 @@ fn text(row: &AuditRow, detail: Value, detail_omitted: bool) -> String {
         prev_hash: &row.prev_hash,
         hash: &row.hash,
     };
-    // Contains only texts, numbers and JSON values, so it cannot fail.
+    // The record contains only texts, numbers and JSON values, so serializing it cannot fail.
     serde_json::to_string(&record).unwrap_or_default()
 }
 

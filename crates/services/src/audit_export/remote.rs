@@ -1,9 +1,9 @@
-//! Copies the audit log to a syslog server on another host. Messages have the format of RFC 5424, over UDP (RFC 5426),
-//! TCP (RFC 6587, with octet counting) or TLS (RFC 5425).
+//! Copies the audit log to a syslog server on another host. Messages have the format of RFC 5424, over UDP (RFC
+//! 5426), TCP (RFC 6587, with octet counting) or TLS (RFC 5425).
 //!
-//! Syslog has no acknowledgments. Over TCP and TLS, this side ends the connection, and the rows count as sent when the
-//! server has closed it too. If the connection breaks, its rows are sent again. A proxy that accepts connections while
-//! its server is down looks like a server that has read the rows, so these rows are lost.
+//! Syslog has no acknowledgments. Over TCP and TLS, the gateway ends the connection, and the rows count as sent
+//! when the server has also closed it. If the connection breaks, its rows are sent again. A proxy that accepts
+//! connections while its server is down looks like a server that has read the rows, so these rows are lost.
 
 use super::record;
 use super::syslog::{MAX_RECORD_BYTES, PRIORITY, TAG};
@@ -17,7 +17,8 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::net::UdpSocket;
 
-/// How long the server may take to close the connection. If it leaves the connection open, the rows count as sent.
+/// How long the server may take to close the connection. If it does not close the connection in this time, the rows
+/// count as sent.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 /// The name of a host has at most 255 characters (RFC 5424, section 6).
 const MAX_HOST_CHARS: usize = 255;
@@ -31,7 +32,7 @@ pub(super) enum SendError {
     Io(#[from] std::io::Error),
 }
 
-/// Sends the rows. `through` becomes the number of the last row that was sent.
+/// Sends the rows. Sets `through` to the number of the last row that was sent.
 pub(super) async fn send(
     outbound: &Outbound,
     to: &RemoteSyslog,
@@ -77,10 +78,10 @@ pub(super) async fn send(
     Ok(())
 }
 
-/// Fails if the server has closed the connection already. It may not have read the rows, and if it closes before they
-/// arrive, neither the write nor the shutdown reports an error.
+/// Fails if the server has already closed the connection. The server may then not have read the rows. If it closes
+/// the connection before the rows arrive, neither the write nor the shutdown reports an error.
 async fn fail_if_closed(io: &mut (impl AsyncRead + Unpin)) -> std::io::Result<()> {
-    // Lets the runtime read arrived data from the system.
+    // Lets the runtime receive data that has arrived.
     tokio::task::yield_now().await;
     match poll_immediate(io.read(&mut [0; 256])).await {
         Some(Ok(0)) => Err(ErrorKind::ConnectionAborted.into()),
@@ -106,14 +107,14 @@ fn frame(message: &str) -> String {
     format!("{} {message}", message.len())
 }
 
-/// `<PRI>VERSION TIMESTAMP HOSTNAME APP-NAME PROCID MSGID STRUCTURED-DATA MSG`.
+/// Returns `<PRI>VERSION TIMESTAMP HOSTNAME APP-NAME PROCID MSGID STRUCTURED-DATA MSG`.
 fn message(row: &AuditRow, host: &str) -> String {
     let (time, process) = (row.at, std::process::id());
     let record = record::short_line(row, MAX_RECORD_BYTES);
     format!("<{PRIORITY}>1 {time} {host} {TAG} {process} audit - {record}")
 }
 
-/// The name of this machine, or `-`.
+/// Returns the name of this machine, or `-`.
 fn host_name() -> String {
     let names = rustix::system::uname();
     printable(&names.nodename().to_string_lossy())

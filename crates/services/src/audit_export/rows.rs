@@ -16,10 +16,11 @@ use std::sync::PoisonError;
 use std::time::Duration;
 use tokio::task::AbortHandle;
 
-/// A claim of another node that did not change for this time was left by a process that ended.
+/// How long a claim of another node may stay unchanged. After this time, its process counts as ended.
 const CLAIM_MS: u64 = 60_000;
 
-/// How long a copy may take to accept claimed rows. Less than [`CLAIM_MS`], or two nodes could write the same rows.
+/// How long a copy may take to accept claimed rows. Must be less than [`CLAIM_MS`]. Otherwise two nodes could write
+/// the same rows.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(20);
 
 const NO_RESPONSE: &str = "the file system does not respond";
@@ -29,7 +30,7 @@ impl AuditExport {
         self.hung.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether an earlier write still has not ended.
+    /// Returns whether an earlier write has still not ended.
     fn hangs(&self) -> bool {
         let mut hung = self.hung();
         if hung.as_ref().is_some_and(AbortHandle::is_finished) {
@@ -40,7 +41,7 @@ impl AuditExport {
 }
 
 impl Services {
-    /// Claims the next rows for this node. `None` if there are none, or another node writes.
+    /// Claims the next rows for this node. Returns `None` if there are none, or if another node writes them.
     pub(super) async fn claim_rows(
         &self,
         target: Target,
@@ -103,7 +104,7 @@ impl Services {
         Written { through, error }
     }
 
-    /// Appends rows on a thread of its own, because a network file system may not answer.
+    /// Appends rows in a separate thread, because a network file system may not answer.
     async fn append_to_file(&self, path: PathBuf, rows: Vec<AuditRow>) -> Result<(), String> {
         if self.audit_export.hangs() {
             return Err(NO_RESPONSE.to_owned());
@@ -120,7 +121,7 @@ impl Services {
         }
     }
 
-    /// Stores the number of the last written row, and ends the claim. Repeated until it succeeds.
+    /// Stores the number of the last written row, and ends the claim. Retries until it succeeds.
     pub(super) async fn store_position(
         &self,
         target: Target,
@@ -145,7 +146,7 @@ impl Services {
     }
 }
 
-/// Sends for a limited time.
+/// Runs a send with a timeout.
 async fn in_time<E: std::fmt::Display>(
     send: impl Future<Output = Result<(), E>>,
 ) -> Result<(), String> {
@@ -155,7 +156,7 @@ async fn in_time<E: std::fmt::Display>(
     }
 }
 
-/// Retention deletes old rows even if they were not copied.
+/// Warns of missing rows: retention deletes old rows even if they were not copied.
 fn warn_of_gap(target: Target, done: i64, rows: &[AuditRow]) {
     let first = rows.first().map_or(done + 1, |row| row.seq);
     if done > 0 && first > done + 1 {

@@ -12,10 +12,10 @@ use tokio::net::UnixDatagram;
 /// Facility `authpriv` (10), severity `notice` (5).
 pub(super) const PRIORITY: u8 = 10 * 8 + 5;
 pub(super) const TAG: &str = "gatehouse-audit";
-/// rsyslog cuts messages after 8 KiB (`$MaxMessageSize`).
+/// rsyslog truncates messages after 8 KiB (`$MaxMessageSize`).
 pub(super) const MAX_RECORD_BYTES: usize = 8_000;
 
-/// Sends the rows. `through` becomes the number of each row that was sent.
+/// Sends the rows. Sets `through` to the number of each row that was sent.
 pub(super) async fn send(
     path: &Path,
     rows: &[AuditRow],

@@ -20,7 +20,7 @@ fn rows_are_read_after_this_process_has_appended_some_and_now_and_then_in_any_ca
     assert!(polls.is_due(false));
     assert!(!polls.is_due(false));
     assert!(polls.is_due(true), "rows wait");
-    // More changes than the channel holds.
+    // There are more changes than the channel can buffer.
     for _ in 0..3 {
         report("settings");
     }

@@ -1,8 +1,9 @@
-//! The drill, every `backup.drill_days` days: the newest backup is restored to a temporary directory and checked, as
-//! `gatehouse backup verify` does. A schedule is not needed: another program may write the backups to the directory.
-//! Directly after the server has made an encrypted backup, it still has the key of the file and makes a drill that is
-//! due. Of any other encrypted backup, only the file is checked. The state is in the database. If there are several
-//! nodes, the one with the newest backup makes the drill.
+//! The trial restore, which runs every `backup.drill_days` days. It restores the newest backup to a temporary
+//! directory and checks it, as `gatehouse backup verify` does. A schedule is not needed, because another program
+//! may write the backups to the directory. Directly after the server has created an encrypted backup, it still has
+//! the key of the file and runs a trial restore that is due. For any other encrypted backup, only the file is
+//! checked. The state is in the database. If there are several nodes, the node with the newest backup runs the
+//! trial restore.
 
 mod attempt;
 mod file;
@@ -45,10 +46,10 @@ pub enum DrillError {
     NotMade(String),
 }
 
-/// The drills of this process.
+/// The trial restores of this process.
 #[derive(Debug, Default)]
 pub(crate) struct Drills {
-    /// Held while the server checks a backup.
+    /// Locked while the server checks a backup.
     turn: Arc<Mutex<()>>,
     kept_key: KeptKey,
 }
@@ -62,7 +63,7 @@ pub(super) fn describe_metrics() {
         DRILLS,
         "Trial restores and file checks of backups by this node, by outcome."
     );
-    // From the start, because Prometheus sees no increase in the first value of a series.
+    // Initialized at startup, because Prometheus sees no increase in the first value of a series.
     for outcome in ["ok", "file_only", "error", "not_made"] {
         counter!(DRILLS, "outcome" => outcome).increment(0);
     }
@@ -73,7 +74,7 @@ pub(super) fn describe_metrics() {
 }
 
 impl Services {
-    /// Makes the drills until `shutdown`.
+    /// Runs the trial restores until `shutdown`.
     pub fn drill_backups(
         self: &Arc<Self>,
         verify: VerifyBackup,
@@ -90,21 +91,21 @@ impl Services {
                 }
                 let _turn = services.hold_drills().await;
                 if let Err(error) = services.make_due_drill(&verify).await {
-                    tracing::warn!(%error, "the drill of backups cannot be made");
+                    tracing::warn!(%error, "the trial restore of backups cannot run");
                 }
             }
         }));
     }
 
-    /// Waits until the server does not check a backup, and prevents it from checking one until the returned value is
-    /// dropped. Tests call it, because they have no program that verifies backups.
+    /// Waits until the server checks no backup. Prevents it from checking one until the returned value is dropped.
+    /// Used by tests, which have no program that verifies backups.
     #[doc(hidden)]
     pub async fn hold_drills(&self) -> OwnedMutexGuard<()> {
         Arc::clone(&self.drills.turn).lock_owned().await
     }
 
-    /// Makes the drill if it is due and there is a backup. Returns whether it did. On a shared database, a node with a
-    /// newer backup may make it instead. The kept key is used now, or not at all.
+    /// Runs the trial restore if it is due and there is a backup. Returns whether it ran. On a shared database, a
+    /// node with a newer backup may run it instead. The kept key is removed by this call, even if it is not used.
     pub async fn make_due_drill(&self, verify: &VerifyBackup) -> Result<bool, StoreError> {
         let kept = self.drills.kept_key.take();
         let state = self.drill_state().await?;
@@ -116,7 +117,7 @@ impl Services {
             Some(_) => Access::KeptKey,
             None => Access::Plain,
         };
-        // Nothing is written while no drill is due, and no directory is read while a restore is not due.
+        // Writes nothing while no trial restore is due, and reads no directory while no restore is due.
         if !state.is_due(days, best, self.clock.now()) {
             return Ok(false);
         }
@@ -158,7 +159,7 @@ impl Services {
         Ok(true)
     }
 
-    /// The interval of drills; `None` if none are made.
+    /// Returns the interval of trial restores; `None` if they are turned off.
     fn drill_days(&self) -> Option<u16> {
         let days = self.config.resolved().settings.backup.drill_days;
         (days > 0).then_some(days)
@@ -172,30 +173,31 @@ impl Services {
         Ok(State::read(stored?))
     }
 
-    /// The stored results of checks.
+    /// Returns the stored results of checks.
     pub(super) async fn backup_checks(&self) -> Result<Checks, StoreError> {
         self.drill_state().await.map(Checks)
     }
 }
 
-/// Reports on the drill. Returns `None` if none are made, and without a schedule if there are no backups. `listed` are
-/// the backups in the directory, newest first; `None` if it cannot be read.
+/// Reports on the trial restore. Returns `None` if trial restores are turned off, or if there are neither backups
+/// nor a schedule. `listed` contains the backups in the directory, newest first; `None` if the directory cannot be
+/// read.
 pub(crate) async fn check(services: &Services, listed: Option<&[Entry]>) -> Option<Check> {
     let days = services.drill_days()?;
     let resolved = services.config.resolved();
     let settings = &resolved.settings.backup;
     // The check of the database reports an error.
     let state = services.drill_state().await.ok()?;
-    // Backups of a schedule are encrypted to the recipient. Other ones may use another key, or none.
+    // Scheduled backups are encrypted to the recipient. Other backups may use another key, or none.
     let is_locked = match (&settings.schedule, &settings.recipient, listed) {
         (Some(_), Some(recipient), _) => {
-            // The check of the schedule reports a wrong recipient. No backup is made for it.
+            // The check of the schedule reports an invalid recipient, with which no backup is created.
             super::check_recipient(recipient).ok()?;
             true
         }
         (Some(_), None, _) => false,
         (None, _, Some(listed)) => listed.first()?.is_encrypted,
-        // A failure does not end because the directory does not answer.
+        // A reported failure must not end because the directory does not answer.
         (None, _, None) => state.was_locked()?,
     };
     Some(state.finding(days, is_locked, services.clock.now()))

@@ -25,8 +25,8 @@ pub struct BackupInfo {
     /// Size of the file.
     pub bytes: u64,
     pub encrypted: bool,
-    /// The result of its last check. Known for the backup that was checked last, for the last one whose content was
-    /// read, and for the last unusable one.
+    /// The result of its last check. Known for three backups: the one that was checked last, the last one whose
+    /// content was read, and the last unusable one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checked: Option<CheckedBackup>,
 }

@@ -1,5 +1,5 @@
 //! The directory for backups: whether it exists, and whether its disk is mounted. A directory outside the data
-//! directory is never created, because a backup in the mount point of a missing disk would be lost with the machine.
+//! directory is never created. If the disk is missing, a backup in its mount point would be lost with the machine.
 
 use super::reasons;
 use crate::Services;
@@ -19,9 +19,9 @@ use tokio::task::JoinError;
 
 /// The key of the stored state in the table of settings.
 pub const KEY: &str = "backup_place";
-/// How long the file system may take to answer `doctor`.
+/// How long the file system may take to answer a check of `doctor`.
 const LONGEST_READ: Duration = Duration::from_secs(5);
-/// The same for a backup and for a list. A disk may have to start.
+/// How long the file system may take to answer for a backup or a list. A disk may have to start.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
 /// Why no backup is written to the directory.
@@ -61,12 +61,12 @@ pub struct BackupDirectory {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DirectoryFacts {
     is_mount_point: bool,
-    /// Whether it is on the file system of the data directory.
+    /// Whether the directory is on the file system of the data directory.
     is_with_data: bool,
 }
 
 impl BackupDirectory {
-    /// `stored` is the value of [`KEY`]. An unreadable value counts as none.
+    /// Creates the directory's description. `stored` is the value of [`KEY`]. An unreadable value counts as none.
     pub(super) fn new(directory: PathBuf, layers: &Layers, stored: Option<Value>) -> Self {
         let state = stored.and_then(|value| serde_json::from_value(value).ok());
         Self {
@@ -76,14 +76,15 @@ impl BackupDirectory {
         }
     }
 
-    /// Examines the directory. Blocks the thread. Mounts of a directory of the same file system are not recognized.
+    /// Examines the directory. Blocks the thread. Does not recognize a mount of a directory of the same file
+    /// system.
     pub fn check(&self) -> Result<DirectoryFacts, PlaceError> {
         let was_mount_point = self.state == mounted(&self.directory);
         let directory = match self.directory.metadata() {
             Ok(directory) => directory,
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
             Err(_) if was_mount_point || !self.is_below_data() => return Err(PlaceError::Missing),
-            // The backup creates it.
+            // The backup creates the directory.
             Err(_) => {
                 return Ok(DirectoryFacts {
                     is_mount_point: false,
@@ -105,15 +106,15 @@ impl BackupDirectory {
         })
     }
 
-    /// Lists the backups in the directory, after examining it: the list of a disk that is missing would be empty.
-    /// Blocks the thread.
+    /// Lists the backups in the directory after examining it. Without the examination, the list would be empty if
+    /// the disk is missing. Blocks the thread.
     fn list(&self) -> Result<Vec<Entry>, PlaceError> {
         self.check()?;
         Ok(folder::list(&self.directory)?)
     }
 
-    /// Whether the directory, which does not exist yet, would be created in the data directory. It would not if a
-    /// symbolic link in its path leads out of the data directory.
+    /// Returns whether the missing directory would be created in the data directory. A symbolic link in its path
+    /// may lead out of the data directory.
     fn is_below_data(&self) -> bool {
         let Ok(data_dir) = self.data_dir.canonicalize() else {
             return descends(&self.data_dir, &self.directory);
@@ -129,21 +130,22 @@ impl BackupDirectory {
     }
 }
 
-/// Whether the path begins with `from` and does not lead upward after it.
+/// Returns whether the path begins with `from` and does not lead upward after it.
 fn descends(from: &Path, path: &Path) -> bool {
     let rest = path.strip_prefix(from);
     rest.is_ok_and(|rest| rest.components().all(|part| part != Component::ParentDir))
 }
 
-/// The state after a backup to a mount point.
+/// Returns the state after a backup to a mount point.
 fn mounted(directory: &Path) -> State {
     State {
         mount_point: Some(directory.to_string_lossy().into_owned()),
     }
 }
 
-/// Examines the directory with `look`, without blocking the thread. One examination runs at a time: when a file system
-/// does not respond, each one occupies a thread for blocking work, of which there are few.
+/// Examines the directory with `look`, without blocking the thread. Only one examination runs at a time, because
+/// each one occupies a thread for blocking work if the file system does not respond, and there are few such
+/// threads.
 async fn examine<T: Send + 'static>(
     turn: &Arc<Mutex<()>>,
     place: BackupDirectory,
@@ -157,7 +159,7 @@ async fn examine<T: Send + 'static>(
     check.await
 }
 
-/// Waits for an examination for a limited time.
+/// Waits for an examination with a timeout.
 async fn within<T>(
     limit: Duration,
     examination: impl Future<Output = Result<Result<T, PlaceError>, JoinError>>,
@@ -170,7 +172,7 @@ async fn within<T>(
 }
 
 impl Services {
-    /// Examines the directory, after other examinations, for a limited time.
+    /// Waits for other examinations, then examines the directory with a timeout.
     pub(super) async fn examine_in_time(
         &self,
         place: &BackupDirectory,
@@ -178,7 +180,7 @@ impl Services {
         within(LONGEST_WAIT, self.examine(place)).await
     }
 
-    /// Lists the backups in the directory, after other examinations, for a limited time.
+    /// Waits for other examinations, then lists the backups in the directory with a timeout.
     pub(super) async fn list_in_time(
         &self,
         place: BackupDirectory,
@@ -203,7 +205,7 @@ impl Services {
         within(limit, list).await
     }
 
-    /// Examines the directory, after other examinations.
+    /// Waits for other examinations, then examines the directory.
     async fn examine(
         &self,
         place: &BackupDirectory,
@@ -216,14 +218,14 @@ impl Services {
         .await
     }
 
-    /// The directory for backups, without looking at it.
+    /// Returns the directory for backups without examining it.
     pub(super) async fn backup_place(&self) -> Result<BackupDirectory, StoreError> {
         let read = self
             .store
             .read(|conn| Box::pin(async move { conn.find_setting(KEY).await }));
         let stored: Result<_, StoreError> = read.await;
         let directory = self.backup_directory();
-        // Nodes that share a database have directories of their own.
+        // Nodes that share a database have separate directories.
         let stored = stored?.filter(|_| !self.store.engine().is_shared());
         Ok(BackupDirectory::new(
             directory,
@@ -232,8 +234,8 @@ impl Services {
         ))
     }
 
-    /// Stores whether the backup that was just made is in a mount point, unless nodes share the database. A failure is
-    /// only logged: the backup is good.
+    /// Stores whether the new backup is in a mount point, unless nodes share the database. A failure is only
+    /// logged, because the backup is complete.
     pub(super) async fn note_place(&self, place: &BackupDirectory, found: DirectoryFacts) {
         let state = if found.is_mount_point {
             mounted(&place.directory)
@@ -254,7 +256,7 @@ impl Services {
     }
 }
 
-/// Adds what is wrong with the directory to a check of scheduled backups that passed.
+/// Adds problems with the directory to a check of scheduled backups that passed.
 pub(super) async fn add_to(check: Check, services: &Services) -> Check {
     if !check.ok {
         return check;

@@ -1,5 +1,5 @@
-//! Scheduled backups. The time of the next backup is in the database, so that only one of several nodes makes it, and
-//! so that a backup that became due while the server was stopped is made at the start.
+//! Scheduled backups. The time of the next backup is in the database, so that only one of several nodes creates it.
+//! If a backup became due while the server was stopped, it is created at startup.
 
 mod lease;
 mod state;
@@ -37,7 +37,7 @@ pub(super) fn describe_metrics() {
         BACKUPS,
         "Scheduled backups that this node made, by outcome."
     );
-    // From the start, because Prometheus sees no increase in the first value of a series.
+    // Initialized at startup, because Prometheus sees no increase in the first value of a series.
     for outcome in ["ok", "error"] {
         counter!(BACKUPS, "outcome" => outcome).increment(0);
     }
@@ -49,7 +49,7 @@ pub(super) fn describe_metrics() {
 }
 
 impl Services {
-    /// Makes the backups of `backup.schedule` until `shutdown`.
+    /// Creates the backups of `backup.schedule` until `shutdown`.
     pub fn make_backups(self: &Arc<Self>, shutdown: CancellationToken, tasks: &TaskTracker) {
         let services = Arc::clone(self);
         tasks.spawn(shutdown.run_until_cancelled_owned(async move {
@@ -63,14 +63,14 @@ impl Services {
         }));
     }
 
-    /// Makes a backup if one is due. Returns whether it did. Waits until another backup of this node has ended.
+    /// Creates a backup if one is due. Returns whether it did. Waits until another backup of this node has ended.
     pub async fn make_due_backup(&self) -> Result<bool, StoreError> {
         // A transaction that writes costs more than a read, and every node polls.
         if !self.must_advance_schedule().await? {
             return Ok(false);
         }
         let turn = self.turn_for_schedule().await;
-        // The wait may have been long.
+        // Read again, because the wait may have been long.
         let resolved = self.config.resolved();
         let settings = &resolved.settings.backup;
         let Some(pattern) = settings.schedule.clone() else {
@@ -120,7 +120,7 @@ impl Services {
         Ok(true)
     }
 
-    /// Whether a backup is due, or the time of the next one must be calculated.
+    /// Returns whether a backup is due, or the time of the next one must be calculated.
     async fn must_advance_schedule(&self) -> Result<bool, StoreError> {
         let resolved = self.config.resolved();
         let Some(pattern) = &resolved.settings.backup.schedule else {
@@ -139,8 +139,8 @@ impl Services {
         Ok(is_due || state != stored)
     }
 
-    /// Sets the metric. A time that is no longer valid becomes NaN, because a metric cannot be removed, and an alert
-    /// would fire when the time is old.
+    /// Sets the metric. A time that is no longer valid becomes NaN: a metric cannot be removed, and an old time
+    /// would fire an alert.
     fn show_last_success(&self, at: Option<Timestamp>) {
         super::show_time(SUCCEEDED, at);
         let was_shown = self.backup_shown.swap(at.is_some(), Ordering::Relaxed);
@@ -149,7 +149,8 @@ impl Services {
         }
     }
 
-    /// Waits until no other backup is made on this node. Another node may make the scheduled one meanwhile.
+    /// Waits until no other backup is being created on this node. Another node may create the scheduled backup in
+    /// the meantime.
     async fn turn_for_schedule(&self) -> OwnedMutexGuard<()> {
         if let Ok(turn) = Arc::clone(&self.backup_turn).try_lock_owned() {
             return turn;
@@ -159,8 +160,8 @@ impl Services {
     }
 }
 
-/// Reports on scheduled backups. Without a schedule, passes with a hint; `None` before the setup. `listed` are the
-/// backups in the directory, newest first; `None` if it cannot be read.
+/// Reports on scheduled backups. Without a schedule, passes with a hint. Returns `None` before setup. `listed`
+/// contains the backups in the directory, newest first; `None` if it cannot be read.
 pub(crate) async fn check(services: &Services, listed: Option<&[Entry]>) -> Option<Check> {
     let resolved = services.config.resolved();
     let settings = &resolved.settings.backup;
@@ -188,7 +189,7 @@ pub(crate) async fn check(services: &Services, listed: Option<&[Entry]>) -> Opti
     Some(place::add_to(found, services).await)
 }
 
-/// The finding without a schedule.
+/// Returns the check without a schedule.
 fn unscheduled(listed: Option<&[Entry]>) -> Check {
     const HINT: &str = "Set backup.schedule, for example to `30 3 * * *` for a backup each night.";
     let message = match listed {

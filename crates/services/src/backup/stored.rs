@@ -1,4 +1,4 @@
-//! What a backup contains: the database, files and settings.
+//! The content of a backup: the database, files and settings.
 
 use super::{
     DIRECTORY, SETTINGS_FILE,
@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The location of the database that the setting `database.url` names.
+/// Returns the location of the database that the setting `database.url` names.
 pub fn database_location(url: &DatabaseUrl, data_dir: &Path) -> Result<Location, OpenError> {
     match url {
         DatabaseUrl::Postgres { url } => Location::from_url(url.expose_secret()),
@@ -25,8 +25,8 @@ pub fn database_location(url: &DatabaseUrl, data_dir: &Path) -> Result<Location,
     }
 }
 
-/// The files of a backup with their paths: the provider keys and the settings file. Profiles of senders are added
-/// from their directory. Certificates, keys for automatic unsealing and caches are not part of it.
+/// Returns the files of a backup with their paths: the provider keys and the settings file. Sender profiles are
+/// added from their directory. Certificates, keys for automatic unsealing and caches are not included.
 fn files(layers: &Layers) -> Vec<(String, PathBuf)> {
     let keys = PROVIDER_FILES
         .iter()
@@ -35,7 +35,7 @@ fn files(layers: &Layers) -> Vec<(String, PathBuf)> {
     keys.chain([settings]).collect()
 }
 
-/// Everything that a backup of this installation reads.
+/// Returns the input of a backup of this installation.
 pub fn source(
     layers: &Layers,
     database: &DatabaseUrl,
@@ -54,16 +54,16 @@ pub fn source(
     })
 }
 
-/// The directory for backups.
+/// Returns the directory for backups.
 pub fn directory(layers: &Layers, settings: &BackupSettings) -> PathBuf {
     let name = settings.to.as_deref().unwrap_or(Path::new(DIRECTORY));
     layers.data_dir().join(name)
 }
 
-/// What the database has stored about backups.
+/// The data about backups in the database.
 #[derive(Debug)]
 pub struct Stored {
-    /// The settings for backups, with the run-time changes.
+    /// The settings for backups, including run-time changes.
     pub settings: BackupSettings,
     /// The results of checks of backups.
     pub checks: Checks,
@@ -72,13 +72,13 @@ pub struct Stored {
 }
 
 impl Stored {
-    /// The directory for backups.
+    /// Returns the directory for backups.
     pub fn place(self, layers: &Layers) -> BackupDirectory {
         BackupDirectory::new(directory(layers, &self.settings), layers, self.place)
     }
 }
 
-/// Reads what the database has stored about backups. Does not migrate the database.
+/// Reads the data about backups from the database. Does not migrate the database.
 pub async fn stored_settings(layers: &Layers) -> Result<Stored, BackupError> {
     let fixed = layers.resolve(&BTreeMap::new());
     let fixed = fixed.map_err(|error| BackupError::Io(io::Error::other(error)))?;

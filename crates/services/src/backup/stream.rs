@@ -1,4 +1,4 @@
-//! Backups that are sent to the caller while they are made. Nothing is stored on the server.
+//! Backups that are sent to the caller while they are created. Nothing is stored on the server.
 
 use super::{Begun, failed, turn_of};
 use crate::{Services, to_problem};
@@ -19,10 +19,10 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
 const PIECE_BYTES: usize = 64 * 1024;
-/// How many pieces wait for the client, in each of two channels.
+/// The capacity, in pieces, of each of the two channels to the client.
 const WAITING: usize = 2;
-/// Maximum time for the client to read one piece. After that, the backup is aborted, because its snapshot keeps the
-/// database from deleting old pages.
+/// Maximum time for the client to read one piece. After this time, the backup is aborted, because its snapshot
+/// prevents the database from removing old pages.
 const STALLED: Duration = Duration::from_mins(1);
 /// Maximum time for the client to read all pieces.
 const LONGEST: Duration = Duration::from_hours(6);
@@ -70,14 +70,14 @@ impl Write for Pieces {
     }
 }
 
-/// Time limits for the client.
+/// Timeouts for the client.
 #[derive(Clone, Copy)]
 struct Patience {
     piece: Duration,
     all: Duration,
 }
 
-/// Forwards pieces to the client, on a thread that may block. Returns whether it took them all in time.
+/// Forwards pieces to the client, on a thread that may block. Returns whether the client took all of them in time.
 fn forward(
     runtime: &Handle,
     from: &Receiver<Bytes>,
@@ -99,7 +99,7 @@ fn forward(
     true
 }
 
-/// Returns the pieces, and then an error unless `complete` is signaled.
+/// Returns the pieces, followed by an error unless `complete` is signaled.
 fn until_complete(
     pieces: mpsc::Receiver<Bytes>,
     complete: oneshot::Receiver<()>,
@@ -117,8 +117,8 @@ fn until_complete(
 }
 
 impl Services {
-    /// Makes a backup for the caller. By default, uses the recipient of the settings, if any. Sends one backup at a
-    /// time. The audit log records it before the first byte.
+    /// Creates a backup for the caller. By default, uses the recipient of the settings, if any. Sends one backup at
+    /// a time. Records the backup in the audit log before sending the first byte.
     pub async fn stream_backup(
         &self,
         actor: &Actor,
@@ -163,7 +163,7 @@ impl Services {
                 let ended = match created {
                     Ok(created) if is_forwarded => {
                         if completed.send(()).is_err() {
-                            tracing::debug!("the client left after the last byte");
+                            tracing::debug!("the client disconnected after the last byte");
                         }
                         let mut more = Map::new();
                         more.insert("bytes".to_owned(), json!(created.bytes));
@@ -173,7 +173,7 @@ impl Services {
                     Ok(_) => Concluded::Failed(INCOMPLETE),
                     Err(error) => {
                         let reason = failed(error).message;
-                        tracing::warn!(%reason, "a backup was not sent to its end");
+                        tracing::warn!(%reason, "a backup was not sent completely");
                         Concluded::Failed(INCOMPLETE)
                     }
                 };

@@ -36,7 +36,7 @@ pub struct AcmeKeeper {
     services: Arc<Services>,
     acme: Acme,
     key: TlsCertificateKey,
-    /// This process, among those that share the database.
+    /// The ID of this process among those that share the database.
     node: String,
     install: Install,
     /// The chain that was installed last.
@@ -60,7 +60,7 @@ impl AcmeKeeper {
         }
     }
 
-    /// Runs until `shutdown`. An interrupted order can be repeated at once.
+    /// Runs until `shutdown`. An interrupted order can be repeated immediately.
     pub fn background(mut self, shutdown: CancellationToken, tasks: &TaskTracker) {
         tasks.spawn(async move {
             shutdown.run_until_cancelled(self.run()).await;
@@ -75,7 +75,7 @@ impl AcmeKeeper {
     }
 
     async fn run(&mut self) {
-        // The next order may be months away.
+        // Updated now, because the next order may be months away.
         if let Err(failure) = update_contact(&self.services, &self.acme).await {
             tracing::warn!(
                 reason = %failure.message,
@@ -95,13 +95,13 @@ impl AcmeKeeper {
         }
     }
 
-    /// The time by which the nodes claim an order.
+    /// Returns the time by which the nodes claim an order.
     async fn now(&self) -> Timestamp {
         let services = &self.services;
         services.store.shared_now(&services.clock).await
     }
 
-    /// Adopts a certificate that another node stored, and orders one if that is due.
+    /// Adopts a certificate that another node stored. Orders one if an order is due.
     async fn look(&mut self) -> Result<(), StoreError> {
         let now = self.now().await;
         if Instant::now() < self.look_at && now < self.next_order_at {

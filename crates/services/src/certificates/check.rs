@@ -11,8 +11,8 @@ use std::path::Path;
 use std::time::Duration;
 
 const ID: &str = "certificate";
-/// Maximum time before expiry at which a certificate file is reported. A certificate with a shorter validity is
-/// reported in the last third of it.
+/// How long before its expiry a certificate file is reported, at most. A certificate with a short validity is
+/// reported in the last third of its validity.
 const SOON: Duration = Duration::from_hours(14 * 24);
 const ACME_HINT: &str = "Port 443 of each name in server.tls.acme.domains must reach this server, without a proxy that \
                          terminates TLS.";
@@ -66,7 +66,7 @@ fn of_file(
     }
 }
 
-/// Time before expiry at which a certificate is reported.
+/// Returns how long before its expiry a certificate is reported.
 fn soon(facts: &CertificateFacts) -> Duration {
     SOON.min(facts.not_before.until(facts.not_after) / 3)
 }

@@ -1,4 +1,5 @@
-//! The HTTP client of the ACME library: our own, with limits. Keeps what the library does not report.
+//! The HTTP client of the ACME library. It uses our client with its limits, and stores data that the library does
+//! not report.
 
 use crate::retry_after::parse_retry_after;
 use bytes::Bytes;
@@ -13,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
-/// A certificate chain has a few kilobytes.
+/// A certificate chain takes a few kilobytes.
 const MAX_BODY_BYTES: usize = 1 << 20;
 
 /// Sends the requests of the ACME library. Clones share their connections and the last `Retry-After`.
@@ -21,7 +22,7 @@ const MAX_BODY_BYTES: usize = 1 << 20;
 pub(super) struct AcmeHttp {
     outbound: Outbound,
     clock: Arc<dyn Clock>,
-    /// Whether all URLs must be https, because the directory's is.
+    /// Whether all URLs must use https, because the directory's URL does.
     is_https: bool,
     retry_after: Arc<Mutex<Option<Duration>>>,
 }
@@ -36,7 +37,7 @@ impl AcmeHttp {
         }
     }
 
-    /// Returns how long the authority asked to wait when it last refused a request.
+    /// Returns the delay that the authority requested with its last refusal.
     pub(super) fn retry_after(&self) -> Option<Duration> {
         *self
             .retry_after

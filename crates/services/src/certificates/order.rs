@@ -13,7 +13,7 @@ use std::time::Duration;
 
 /// How long the whole order may take.
 const ORDER_TIMEOUT: Duration = Duration::from_mins(5);
-/// How long the authority may take to verify the names, and to issue.
+/// How long the authority may take to verify the names, and then to issue the certificate.
 const STEP_TIMEOUT: Duration = Duration::from_mins(2);
 /// The maximum length of an error, in characters.
 const MAX_ERROR_CHARS: usize = 500;
@@ -30,9 +30,9 @@ pub(super) struct Issued {
 /// Why there is no certificate.
 #[derive(Debug)]
 pub(super) struct OrderFailure {
-    /// For the owner, without a period.
+    /// The reason for the owner, without a period.
     pub(super) message: String,
-    /// How long the authority asked to wait.
+    /// The delay that the authority requested.
     pub(super) retry_after: Option<Duration>,
 }
 
@@ -83,12 +83,12 @@ fn described(error: &Error) -> String {
         .collect()
 }
 
-/// Whether the account does not exist at the authority, which may have lost or deleted it.
+/// Returns whether the account does not exist at the authority, which may have lost or deleted it.
 fn is_unknown_account(error: &Error) -> bool {
     matches!(error, Error::Api(problem) if problem.r#type.as_deref() == Some(NO_ACCOUNT))
 }
 
-/// Gives the account the configured contact if the account has a different one. Does nothing before the first order.
+/// Sets the configured contact on an account with a different contact. Does nothing before the first order.
 pub(super) async fn update_contact(services: &Services, acme: &Acme) -> Result<(), OrderFailure> {
     let ordering = Ordering::new(services, acme);
     let update = async {
@@ -101,7 +101,7 @@ pub(super) async fn update_contact(services: &Services, acme: &Acme) -> Result<(
     ordering.limited(STEP_TIMEOUT, update).await
 }
 
-/// Orders a certificate. Challenges are stored for all nodes and removed afterwards.
+/// Orders a certificate. Challenges are stored for all nodes and removed afterward.
 pub(super) async fn order(services: &Services, acme: &Acme) -> Result<Issued, OrderFailure> {
     let ordering = Ordering::new(services, acme);
     let outcome = ordering.limited(ORDER_TIMEOUT, ordering.run()).await;

@@ -1,30 +1,30 @@
-//! When to order a certificate. Pure: the caller has the clock and the randomness.
+//! Decides when to order a certificate. Pure: the caller supplies the time and the randomness.
 
 use super::CertificateFacts;
 use gatehouse_domain::Timestamp;
 use std::time::Duration;
 
-/// The wait after the first failure. Let's Encrypt allows five failed validations of a name per hour
+/// The delay after the first failure. Let's Encrypt allows five failed validations of a name per hour
 /// (letsencrypt.org/docs/rate-limits).
 const FIRST_WAIT_MS: u64 = 60_000;
-/// The longest wait that is our choice.
+/// The longest delay without a request by the authority.
 const MAX_WAIT_MS: u64 = 12 * 3_600_000;
-/// The longest wait that an authority may ask for. Let's Encrypt's longest window is a week.
+/// The longest delay that an authority can request. Let's Encrypt's longest window is one week.
 const MAX_ASKED_MS: u64 = 7 * 24 * 3_600_000;
 
-/// A random share, in thousandths: 0 to 999.
+/// A random fraction, in thousandths from 0 to 999.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Jitter(pub(super) u32);
 
 impl Jitter {
-    /// Scales the amount by this share.
+    /// Multiplies the amount by this fraction.
     fn of(self, amount: u64) -> u64 {
         amount / 1000 * u64::from(self.0) + amount % 1000 * u64::from(self.0) / 1000
     }
 }
 
-/// Returns when to renew: after two thirds of the validity, less up to a twenty-fourth of it. That is 26 to 30 days
-/// before the end of 90 days.
+/// Returns when to renew: after two thirds of the validity, minus a random time of up to a twenty-fourth of it. For
+/// a validity of 90 days, this is 30 to 34 days before the end.
 pub(super) fn renewal(facts: &CertificateFacts, jitter: Jitter) -> Timestamp {
     let lifetime = facts.not_before.until(facts.not_after).as_millis();
     let lifetime = u64::try_from(lifetime).unwrap_or(u64::MAX);
@@ -32,8 +32,9 @@ pub(super) fn renewal(facts: &CertificateFacts, jitter: Jitter) -> Timestamp {
     facts.not_before.after(Duration::from_millis(wait))
 }
 
-/// Returns when to try again after `failures` failures in a row: a minute, four times as long each time, at most 12
-/// hours, plus up to a fifth. Not before the time that the authority asked for.
+/// Returns when to retry after `failures` consecutive failures. The delay is one minute, four times as long after
+/// each further failure, at most 12 hours, plus up to a fifth. The result is not earlier than the time that the
+/// authority requested.
 pub(super) fn next_try(
     now: Timestamp,
     failures: u32,

@@ -1,4 +1,4 @@
-//! The trusted person whose turn needs an approval, and the message to a person who cannot be asked with buttons.
+//! The trusted person whose turn needs an approval, and the reply to a person who cannot be asked with buttons.
 
 use super::text::{ASKED_DIRECTLY, UNSHOWN};
 use super::{Chat, RETRY_AFTER, retry_wait};
@@ -14,22 +14,22 @@ use gatehouse_domain::id::DeliveryId;
 use gatehouse_store::{ReceivedMessageRow, StoreError};
 use tokio::sync::oneshot;
 
-/// The trusted person whose turn asks.
+/// The trusted person whose turn needs an approval.
 #[derive(Debug)]
 pub(crate) struct Asker {
-    /// The direct chat in which the person can be asked; `None` if it is not known or the channel has no buttons.
+    /// The direct chat with the person; `None` if the chat is not known or the channel has no buttons.
     pub(crate) chat: Option<Chat>,
-    /// The message to reply to with a note that a call waits. `None` if the question is asked in the same chat.
+    /// The message that gets a reply that a call waits. `None` if the question is asked in the same chat.
     pub(crate) reply_to: Option<(InboundAccount, ReceivedMessageRow)>,
 }
 
 impl Services {
-    /// The trusted person whose turn asks, if it answers a message of a channel.
+    /// Returns the trusted person whose turn needs the approval, if the turn answers a message of a channel.
     pub(crate) async fn asker(&self, asked: &Approval) -> Option<Asker> {
         let message = self.agents.approval_message(&asked.id)?;
         let found = self.find_asker(&message).await;
         found.unwrap_or_else(|error| {
-            tracing::warn!(%error, "the person whose turn asks could not be read");
+            tracing::warn!(%error, "the person whose turn needs an approval could not be read");
             None
         })
     }
@@ -70,9 +70,9 @@ impl Services {
         Ok(None)
     }
 
-    /// Replies to a message that its turn waits for an approval, until the channel accepts the reply or the call no
-    /// longer waits. `sent` reports a question in the direct chat, or ends without one. Without a question, only a
-    /// person alone gets the call and its link, and only a link that needs a login.
+    /// Replies to a message that its turn waits for an approval. Stops when the channel accepts the reply or the
+    /// call no longer waits. `sent` reports that the question was sent to the direct chat, or is dropped if it was
+    /// not. Without a question, only a direct chat gets the call and its link, and only a link that needs a login.
     pub(crate) async fn tell_asker(
         &self,
         asked: &Approval,
@@ -83,7 +83,7 @@ impl Services {
         let Some(token) = self.agents.approval_token(&asked.id) else {
             return;
         };
-        // By the clock that the expiry is compared with.
+        // Uses the clock with which the expiry is compared.
         let at = self.store.shared_now(&self.clock).await;
         let target = account.target();
         let resolved = self.config.resolved();
@@ -99,7 +99,7 @@ impl Services {
         };
         let person = place_of(account, message);
         while self.agents.approval_token(&asked.id).is_some() {
-            // The person's trust may have ended while the request was repeated.
+            // The person's trust may have been withdrawn during the retries.
             match self.is_trusted(&person).await {
                 Ok(true) => {}
                 Ok(false) => return,
@@ -140,7 +140,7 @@ impl Services {
     }
 }
 
-/// The chat that a message came from.
+/// Returns the chat that a message came from.
 fn place_of(account: &InboundAccount, message: &ReceivedMessageRow) -> ButtonRecipient {
     ButtonRecipient {
         account: account.id.clone(),

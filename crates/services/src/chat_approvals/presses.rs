@@ -41,7 +41,7 @@ enum Pressed {
 }
 
 impl Services {
-    /// A button for a call; `None` when it no longer waits.
+    /// Returns a button for a call; `None` if the call no longer waits.
     pub(super) fn button(
         &self,
         asked: &Approval,
@@ -55,8 +55,8 @@ impl Services {
         })
     }
 
-    /// Answers the calls of pressed buttons in the background, in the order of the presses. No answer waits for the
-    /// channel.
+    /// Answers the calls of pressed buttons in the background, in the order of the presses. An answer never waits
+    /// for the channel.
     pub(crate) fn take_presses(
         self: &Arc<Self>,
         account: &str,
@@ -116,7 +116,7 @@ impl Services {
         });
     }
 
-    /// Acknowledges a press, and removes the buttons of a call that is gone.
+    /// Acknowledges a press. Removes the buttons of a call that no longer waits.
     async fn note_press(&self, account: &str, press: &Press, note: Note<'_>, is_gone: bool) {
         let acknowledge = async {
             let noted = self.channels.acknowledge_press(account, press, note);
@@ -128,7 +128,7 @@ impl Services {
             if !is_gone {
                 return;
             }
-            // The message shows its result, and the press may come with an older text.
+            // The message shows its result, and the press may contain an older text.
             let at = MessageAt {
                 account: account.to_owned(),
                 chat: press.chat.clone(),
@@ -146,7 +146,7 @@ impl Services {
         tokio::join!(acknowledge, close);
     }
 
-    /// Records a refused press, at most once an hour for each person. Returns whether it was recorded.
+    /// Records a refused press, at most once per hour and person. Returns whether it was recorded.
     async fn refuse_press(&self, account: &str, press: &Press) -> bool {
         let now_ms = self.clock.monotonic_ms();
         if !self.presses.is_recorded(account, &press.person, now_ms) {
@@ -161,7 +161,7 @@ impl Services {
     }
 }
 
-/// The person as the audit log names them.
+/// Returns the person as named in the audit log.
 fn actor_of(account: &str, press: &Press) -> Actor {
     Actor {
         name: format!("channel {account} person {}", press.person),

@@ -5,26 +5,26 @@ use gatehouse_agents::{Approval, AskReason, Source};
 use gatehouse_channels::{QuestionForm, QuestionText};
 use gatehouse_domain::Timestamp;
 
-/// Maximum number of characters shown of arguments that do not fit.
+/// Maximum number of characters that are shown of arguments that do not fit.
 const MAX_CUT_CHARS: usize = 1_500;
 
 /// The result of a call that ended without an answer and did not expire.
 pub(super) const GONE: &str = "This call no longer waits for an answer.";
 
-/// What happens to a call that nobody answers.
+/// The consequence of not answering a call.
 pub(crate) const UNANSWERED: &str = "Without an answer the call does not run.";
 
-/// The text about a call that waits, for a chat that others read.
+/// The text about a waiting call in a chat that other people read.
 pub(super) const UNSHOWN: &str = "A tool call waits for approval in the web UI.";
 
-/// The text about a call that the direct chat shows, for a chat that others read.
+/// The text about a call that the direct chat shows, in a chat that other people read.
 pub(super) const ASKED_DIRECTLY: &str = "A tool call waits for approval in our direct chat.";
 
 /// The text of a question that has ended.
 #[derive(Debug)]
 pub(super) struct Closed {
     pub(super) whole: QuestionText,
-    /// The question without the call and links, for a chat that others read.
+    /// The question without the call and links, for a chat that other people read.
     pub(super) brief: QuestionText,
 }
 
@@ -36,7 +36,7 @@ pub(super) enum Outcome<'a> {
     Expired,
     /// The turn was stopped, or it is not known how the call ended.
     Ended,
-    /// The vendor shows another text. The link leads to the call.
+    /// The vendor shows a different text. The link leads to the call.
     Inexact(&'a str),
 }
 
@@ -50,7 +50,8 @@ pub(super) struct CallText {
 }
 
 impl CallText {
-    /// Shows the link if the call does not fit, and the link and the conversation if it `is_elsewhere`.
+    /// Builds the question. Shows the link if the call does not fit. If `is_elsewhere`, shows the link and the
+    /// conversation.
     pub(super) fn of(asked: &Approval, form: QuestionForm, link: &str, is_elsewhere: bool) -> Self {
         let arguments = form.escape(&asked.shown.arguments);
         let tool = form.escape(&asked.shown.tool);
@@ -97,8 +98,8 @@ impl CallText {
         }
     }
 
-    /// The text when the call no longer waits. `answered` is the sentence about who answered, or how. It is left out if
-    /// the text does not fit with it.
+    /// Returns the text after the call has stopped waiting. `answered` is the sentence about the person who
+    /// answered, or about how the call was answered. It is omitted if the text does not fit with it.
     pub(super) fn closed(
         &self,
         form: QuestionForm,
@@ -140,7 +141,7 @@ impl CallText {
     }
 }
 
-/// The sentence about an answer that did not come from a button of this question.
+/// Returns the sentence about an answer that did not come from a button of this question.
 pub(super) const fn answered_through(through: AnsweredThrough) -> &'static str {
     match through {
         AnsweredThrough::Link => "Answered through a link.",
@@ -149,7 +150,7 @@ pub(super) const fn answered_through(through: AnsweredThrough) -> &'static str {
     }
 }
 
-/// The sentences after a call, each a paragraph: how many of its characters are shown as escapes, and why it waits.
+/// Returns the paragraphs after a call: how many of its characters are shown as escapes, and why it waits.
 pub(crate) fn notes(hidden: usize, reason: AskReason) -> String {
     let reason = match reason {
         AskReason::Required => "",
@@ -164,8 +165,8 @@ pub(crate) fn notes(hidden: usize, reason: AskReason) -> String {
     }
 }
 
-/// The paragraph about the conversation that a call comes from; empty if it is unknown. `escape` escapes a text for the
-/// channel.
+/// Returns the paragraph about the conversation of a call; empty if the conversation is unknown. `escape` escapes a
+/// text for the channel.
 pub(crate) fn asked_in(asked: &Approval, escape: impl Fn(&str) -> String) -> String {
     let Some(conversation) = &asked.conversation else {
         return String::new();
@@ -183,7 +184,7 @@ pub(crate) fn asked_in(asked: &Approval, escape: impl Fn(&str) -> String) -> Str
     format!("\n\nThe conversation, {start}: {label} (ID …{id})")
 }
 
-/// A time as `2026-11-27 05:16:30 UTC`.
+/// Formats a time as `2026-11-27 05:16:30 UTC`.
 pub(crate) fn second(at: Timestamp) -> String {
     let exact = at.to_string();
     let second = exact.get(..19).unwrap_or(&exact).replace('T', " ");

@@ -59,7 +59,7 @@ pub struct Check {
     /// The failed parts, if the check covers several webhooks, channels or files. Empty if it passed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub subjects: Vec<Subject>,
-    /// Whether the failure is of this node alone, although the check is of the installation.
+    /// Whether the failure affects only this node, although the check covers the installation.
     #[serde(skip)]
     pub(crate) is_of_node: bool,
 }
@@ -81,12 +81,12 @@ fn is_false(value: &bool) -> bool {
 }
 
 impl Check {
-    /// A check that passed.
+    /// Creates a check that passed.
     pub fn fine(id: &'static str, message: impl Into<String>) -> Self {
         Self::new(id, message.into(), None)
     }
 
-    /// A check that failed, with what to do.
+    /// Creates a check that failed, with the suggested fix.
     pub fn bad(id: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::new(id, message.into(), Some(hint.into()))
     }
@@ -107,7 +107,7 @@ impl Check {
         }
     }
 
-    /// Marks the failure as one of this node. Other nodes that pass the check do not end it.
+    /// Marks the failure as one of this node. Results of other nodes do not end it.
     pub(crate) fn of_this_node(self) -> Self {
         Self {
             is_of_node: true,
@@ -115,7 +115,7 @@ impl Check {
         }
     }
 
-    /// Names what failed.
+    /// Sets the failed parts.
     pub(crate) fn about(self, subjects: Vec<Subject>) -> Self {
         Self { subjects, ..self }
     }

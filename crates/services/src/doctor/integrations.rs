@@ -40,7 +40,7 @@ pub(super) async fn received_messages(services: &Services) -> Option<Check> {
     Some(received_finding(&failing))
 }
 
-/// Takes the failing channels and their errors.
+/// Returns the check for failing channels, given with their errors.
 fn received_finding(failing: &[(String, String)]) -> Check {
     let id = "received_messages";
     if failing.is_empty() {
@@ -68,7 +68,7 @@ pub(super) async fn schedules(services: &Services) -> Option<Check> {
     Some(schedules_finding(&without))
 }
 
-/// `without` are the IDs and names of the schedules whose time zone is missing.
+/// Returns the check for `without`, the IDs and names of the schedules whose time zone is missing.
 fn schedules_finding(without: &[(String, String)]) -> Check {
     let id = "schedules";
     if without.is_empty() {
@@ -92,7 +92,7 @@ fn schedules_finding(without: &[(String, String)]) -> Check {
     Check::bad(id, message, hint).about(subjects)
 }
 
-/// Reports deliveries that a restored backup holds. Returns `None` if there are none.
+/// Reports deliveries that wait for release after the restore of a backup. Returns `None` if there are none.
 pub(super) async fn held_deliveries(services: &Services) -> Option<Check> {
     // The check of the database reports an error.
     let count = services.webhooks.count_deliveries_to_release().await.ok()?;
@@ -150,7 +150,7 @@ pub(super) fn mcp(servers: &[McpStatus]) -> Option<Check> {
     Some(check)
 }
 
-/// Lists programs that receive no variables from the vault although it contains some. Earlier versions
+/// Lists programs that receive no variables from the vault although the vault contains some. Earlier versions
 /// passed every variable to every program.
 pub(super) async fn mcp_variables(services: &Services, settings: &Settings) -> Option<Check> {
     let names = programs_without_variables(settings);
@@ -184,11 +184,11 @@ fn programs_without_variables(settings: &Settings) -> Vec<&str> {
     lacking.map(|(name, _)| name.as_str()).collect()
 }
 
-/// How many webhooks without verification are named.
+/// Maximum number of webhooks without verification that are named.
 const NAMED_WEBHOOKS: i64 = 20;
 
-/// Counts the enabled webhooks that verify nothing although requests can reach them, and names some. Returns `None`
-/// without webhooks.
+/// Counts the enabled webhooks that accept requests without verification, and names some. Returns `None` if there
+/// are no webhooks.
 pub(super) async fn open_webhooks(services: &Services) -> Option<Check> {
     match services.webhooks.open_webhooks(NAMED_WEBHOOKS).await {
         Ok(found) => (found.all > 0).then(|| open_finding(&found)),

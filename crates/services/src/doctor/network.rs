@@ -11,7 +11,7 @@ const MIN_TOKEN_BYTES: usize = 16;
 /// The files that Docker and Podman create in the root directory of a container.
 const CONTAINER_MARKS: [&str; 2] = ["/.dockerenv", "/run/.containerenv"];
 
-/// `visited` is the host of the caller's request, if it is known.
+/// Checks the public URL. `visited` is the host of the caller's request, if it is known.
 pub(super) fn external_url(resolved: &Resolved, visited: Option<&Authority<'_>>) -> Check {
     let id = "external_url";
     let settings = &resolved.settings;
@@ -39,7 +39,7 @@ pub(super) fn external_url(resolved: &Resolved, visited: Option<&Authority<'_>>)
             "Passkeys and secure cookies require https.",
         );
     }
-    // The default is one of several names of a certificate. Passkeys work at each.
+    // The default is one of several names of a certificate. Passkeys work with each of them.
     let visited = visited
         .filter(|_| resolved.configured_external_url().is_some())
         .map(|at| at.host.to_string());
@@ -57,7 +57,7 @@ fn is_loopback_name(host: &str) -> bool {
     Authority::parse(host.as_bytes()).is_ok_and(|at| at.host.is_loopback())
 }
 
-/// Whether this process runs in a container of Docker or Podman.
+/// Returns whether this process runs in a container of Docker or Podman.
 pub(super) async fn is_in_container() -> bool {
     for mark in CONTAINER_MARKS {
         if tokio::fs::try_exists(mark).await.unwrap_or(false) {
@@ -67,9 +67,9 @@ pub(super) async fn is_in_container() -> bool {
     false
 }
 
-/// `in_container`: the port is reachable where it is published, whatever `server.bind` says. The process cannot see
-/// where that is, and with the network of the host it is reachable everywhere. So the check fails, and its hint names
-/// the case in which the port is safe.
+/// Checks TLS. In a container (`in_container`), the port is reachable at the address where it is published,
+/// whatever `server.bind` is. The process cannot determine that address, and with the network of the host the port
+/// is reachable everywhere. The check therefore fails, and its hint names the case in which the port is safe.
 pub(super) fn tls(settings: &Settings, process: &Process, in_container: bool) -> Check {
     let external = settings.server.external_url.as_ref();
     let is_of_machine = external
@@ -135,7 +135,7 @@ pub(super) fn proxy(
     }
 }
 
-/// Checks that `metrics.token` cannot be guessed, because wrong ones are not counted. Returns `None` if it is unset.
+/// Checks that `metrics.token` is long enough, because wrong tokens are not counted. Returns `None` if it is unset.
 pub(super) fn metrics_token(settings: &Settings) -> Option<Check> {
     let id = "metrics_token";
     let length = settings.metrics.token.as_ref()?.expose_secret().len();
@@ -176,7 +176,7 @@ pub(super) fn locality(locality: Locality) -> Check {
             "In a container, use host networking, or set SERVICE_TRUST_DOCKER_LOOPBACK=true.",
         ),
     };
-    // A remote connection is not an error. The hint helps users who expected a local one.
+    // A remote connection is not an error. The hint is for users who expected a local connection.
     Check {
         hint: Some(hint.to_owned()),
         ..Check::fine(

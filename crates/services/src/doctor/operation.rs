@@ -16,14 +16,15 @@ use std::time::Duration;
 /// How long the file system may take to answer.
 const LONGEST_READ: Duration = Duration::from_secs(5);
 const MIB: u64 = 1024 * 1024;
-/// Less free space than this, in bytes, is always reported.
+/// Free space below this, in bytes, is always reported.
 const LEAST_FREE: u64 = 512 * MIB;
-/// Less free space than this, in bytes, is reported if it is less than a twentieth of the disk.
+/// Free space below this, in bytes, is reported if it is less than a twentieth of the disk.
 const LITTLE_FREE: u64 = 5 * 1024 * MIB;
-/// A due delivery normally waits for milliseconds.
+/// A due delivery that has waited longer than this is reported. The normal wait is a few milliseconds.
 const LONG_WAIT_MS: i64 = 10 * 60_000;
 
-/// A backup needs its own size, and the next one may be larger.
+/// How many times the size of the newest backup must be free. A backup needs its own size, and the next one may be
+/// larger.
 const BACKUPS_OF_ROOM: u64 = 2;
 const DATA: &str = "data directory";
 const DATABASE: &str = "directory of the database";
@@ -35,7 +36,7 @@ struct Space {
     total: u64,
 }
 
-/// Returns `None` if the file system cannot be read, or does not answer in time.
+/// Returns the free space; `None` if the file system cannot be read or does not answer in time.
 async fn space(path: PathBuf) -> Option<Space> {
     // A network file system may not answer.
     let read = tokio::task::spawn_blocking(move || {
@@ -52,9 +53,9 @@ async fn space(path: PathBuf) -> Option<Space> {
     read.ok()?.ok()?.ok()
 }
 
-/// Checks the free space of the data directory, the SQLite file and the newest of `backups`, which are sorted newest
-/// first. Reports the first that is nearly full. Fails if the data directory cannot be read. Other checks report a
-/// database or backup that cannot be read.
+/// Checks the free space at the data directory, the SQLite file and the newest of `backups`, which are sorted
+/// newest first. Reports the first of them whose file system is nearly full. Fails if the data directory cannot be
+/// read. Other checks report a database or backup that cannot be read.
 pub(super) async fn disk(services: &Services, backups: Option<&[Entry]>) -> Check {
     let data_dir = services.config.layers().data_dir();
     let Some(data) = space(data_dir.to_path_buf()).await else {
@@ -97,7 +98,8 @@ fn disk_finding(place: &str, free: u64, total: u64) -> Check {
     Check::fine("disk", message)
 }
 
-/// `newest` is the size of the newest backup. Returns `None` if there is enough space for the next ones.
+/// Returns a failed check if there is not enough space for the next backups. `newest` is the size of the newest
+/// backup.
 fn backups_finding(free: u64, newest: u64) -> Option<Check> {
     (free < newest.saturating_mul(BACKUPS_OF_ROOM)).then(|| {
         let message = format!(
@@ -118,8 +120,8 @@ pub(super) async fn queue(services: &Services) -> Option<Check> {
     Some(queue_finding(oldest, unreadable, services.clock.now()))
 }
 
-/// `oldest` is when the delivery was due that waits longest for a worker, and `unreadable` when the oldest one was
-/// received that cannot be read.
+/// Returns the check of the queue. `oldest` is the due time of the delivery that has waited longest for a worker.
+/// `unreadable` is the time of receipt of the oldest delivery that cannot be read.
 fn queue_finding(
     oldest: Option<Timestamp>,
     unreadable: Option<Timestamp>,
@@ -160,7 +162,7 @@ pub(super) async fn channels(services: &Services) -> Option<Check> {
     Some(channels_finding(&named.collect::<Vec<_>>()))
 }
 
-/// `silent` are the labels and IDs of the channels.
+/// Returns the check for `silent`, the labels and IDs of the channels that do not respond.
 fn channels_finding(silent: &[(String, String)]) -> Check {
     if silent.is_empty() {
         return Check::fine("channels", "Every channel responds.");

@@ -6,7 +6,7 @@ use gatehouse_domain::KeyBinding;
 use gatehouse_secrets::ProviderKeyInfo;
 
 /// Names the providers whose kind or origin changed after their key was entered. The key is not sent to the new
-/// one. Returns `None` when no key is stored.
+/// service. Returns `None` if no key is stored.
 pub(super) async fn provider_keys(services: &Services) -> Option<Check> {
     let id = "provider_keys";
     let stored = match services.secrets.list_provider_keys().await {
@@ -38,7 +38,7 @@ pub(super) async fn provider_keys(services: &Services) -> Option<Check> {
     Some(Check::bad(id, message, hint))
 }
 
-/// The services that use the key with this ID.
+/// Returns the services that use the key with this ID.
 fn bindings(services: &Services, id: &str) -> Vec<KeyBinding> {
     let of_models = services.models.key_binding(id).into_iter();
     of_models.chain(of_voice(services, id)).collect()

@@ -14,9 +14,9 @@ struct VoiceFinding {
     /// [`TTS`] or [`STT`].
     feature: &'static str,
     enabled: bool,
-    /// The chosen provider, and its own description if it was queried; `None` when none is configured.
+    /// The chosen provider, with its own description if it was queried; `None` if none is configured.
     chosen: Option<String>,
-    /// The first provider with a missing setting or program, and its error.
+    /// The first provider that lacks a setting or program, and its error.
     lack: Option<(String, VoiceError)>,
 }
 
@@ -54,7 +54,7 @@ async fn found<Id: ProviderId>(
 }
 
 impl VoiceFinding {
-    /// Records a provider. The first call sets the chosen provider; only the first problem is kept.
+    /// Records a provider. The first call sets the chosen provider. Only the first problem is kept.
     fn ask(&mut self, name: String, checked: Result<Option<String>, VoiceError>) {
         let chosen = match checked {
             Ok(Some(has)) => format!("{name}: {has}"),

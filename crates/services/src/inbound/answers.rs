@@ -16,11 +16,11 @@ use std::time::Duration;
 
 /// Wait before a message is retried.
 const RETRY: Duration = Duration::from_secs(10);
-/// Telegram shows for 5 seconds that someone is typing.
+/// How long Telegram shows that the bot is typing, minus a margin. Telegram shows it for 5 seconds.
 const TYPING: Duration = Duration::from_secs(4);
-/// An answer to an older message is no longer expected. Telegram keeps messages for the same time.
+/// Maximum age of a message that is answered. Telegram keeps messages for the same time.
 const MAX_AGE: Duration = Duration::from_hours(24);
-/// The answer of a turn that failed. The reason is for the owner, who finds it in the conversation.
+/// The answer for a failed turn. The owner finds the reason in the conversation.
 pub(super) const FAILED: &str = "This cannot be answered right now.";
 
 /// The outcome of handling a message.
@@ -55,7 +55,7 @@ impl Inbound {
         }
     }
 
-    /// Starts a task for each session with a message and without a task.
+    /// Starts a task for each session that has a message but no task.
     async fn start_answers(self: &Arc<Self>) -> Result<(), StoreError> {
         let channels = &self.services.channels;
         for account in channels.inbound_accounts().await? {
@@ -98,7 +98,7 @@ impl Inbound {
         key: &str,
     ) -> Result<Outcome, StoreError> {
         let channels = &self.services.channels;
-        // The list of keys may be out of date: the message may have been answered since.
+        // The list of keys may be out of date: the message may have been answered in the meantime.
         let messages = channels.list_waiting_messages(&account.id).await?;
         let Some(message) = messages.iter().find(|it| session_key(it) == key) else {
             return Ok(Outcome::Ended);
@@ -117,7 +117,7 @@ impl Inbound {
         Ok(outcome)
     }
 
-    /// The span of an attempt to answer. All attempts for one message belong to one trace.
+    /// Begins the span of an attempt to answer. All attempts for one message belong to one trace.
     fn begin_span(&self, account: &InboundAccount, message: &ReceivedMessageRow) -> ActiveSpan {
         let tracer = self.services.telemetry.tracer();
         if !tracer.is_on() {
@@ -130,7 +130,7 @@ impl Inbound {
         span
     }
 
-    /// Waits, but not while shutting down.
+    /// Waits, or returns immediately during shutdown.
     pub(super) async fn pause(&self, wait: Duration) {
         let sleep = tokio::time::sleep(wait);
         self.shutdown.run_until_cancelled(sleep).await;
@@ -230,7 +230,8 @@ impl Inbound {
         report: TurnReport,
     ) -> Result<Turn, StoreError> {
         if report.cancelled {
-            // The owner stopped the turn, or the process ends and the next one continues it.
+            // Either the owner stopped the turn, or the process is shutting down and the next process continues the
+            // turn.
             return Ok(if self.shutdown.is_cancelled() {
                 Turn::Later
             } else {
@@ -241,7 +242,7 @@ impl Inbound {
             return Ok(Turn::Answer(FAILED.to_owned()));
         }
         let text = with_reason(report.text, report.stop);
-        // Pictures can be the whole answer.
+        // An answer can consist of only pictures.
         if text.trim().is_empty() && self.pictures_of(message).await?.is_empty() {
             return Ok(Turn::Ended);
         }
@@ -272,7 +273,8 @@ impl Inbound {
         }
     }
 
-    /// Whether the message is from a group, or only its person reads the conversation.
+    /// Returns whether the answer may be sent: the message is from a group, or only its person reads the
+    /// conversation.
     pub(super) async fn may_answer(
         &self,
         account: &InboundAccount,
@@ -284,13 +286,16 @@ impl Inbound {
             channels.is_private(id, chat, person).await?
         };
         if !is_private {
-            tracing::warn!(account = id, "others would read an answer");
+            tracing::warn!(
+                account = id,
+                "an answer was not sent, because other people would read it"
+            );
         }
         Ok(is_private)
     }
 
-    /// Sends the answer and its pictures, unless it is for one person and others would read it. Returns whether it was
-    /// sent.
+    /// Sends the answer and its pictures. Does not send it if it is for one person but other people would read it.
+    /// Returns whether it was sent.
     async fn try_send(
         &self,
         account: &InboundAccount,
@@ -309,10 +314,10 @@ impl Inbound {
             extra.insert(REPLY_TO.to_owned(), message.message_id.clone());
         }
         let target = account.target();
-        // An agent's text must neither notify people nor hide a link's destination.
+        // An agent's text must not notify people or hide a link's destination.
         let markup = Channels::markup(&target);
         let text = pictures.with_note(text);
-        // Held while the pictures are in memory.
+        // The permits are held while the pictures are in memory.
         let _permits = self.pictures.acquire_many(pictures.permits()).await.ok();
         let pictures = self.read_pictures(pictures).await;
         let outgoing = Outgoing {
@@ -326,12 +331,13 @@ impl Inbound {
             pictures: &pictures,
             links: &[],
         };
-        // Messages that arrived together can have the same time and answer.
+        // Uses the message ID as the key, because messages that arrived together can have the same time and answer.
         channels.send_keyed(outgoing, &message.message_id).await?;
         Ok(true)
     }
 
-    /// Sends the answer until the channel accepts or refuses it. Speaks it too, if the message was spoken.
+    /// Sends the answer until the channel accepts or refuses it. If the message was spoken, also sends the answer
+    /// as speech.
     async fn send(
         &self,
         account: &InboundAccount,
@@ -348,7 +354,8 @@ impl Inbound {
                     let was_spoken = files_of(message).iter().any(|file| file.is_voice);
                     let is_spoken = was_sent && was_spoken && !text.trim().is_empty();
                     if let Some(format) = account.voice.filter(|_| is_spoken) {
-                        // This comes first: if the process ends during the speech, the text is not sent again.
+                        // Ends the message first. If the process ends during the speech, the text is not sent
+                        // again.
                         self.services.channels.end_message(message).await?;
                         self.speak(account, message, (text, format)).await;
                     }
@@ -371,13 +378,14 @@ impl Inbound {
     }
 }
 
-/// The answer with the reason why it is incomplete or missing. Without it, a person would wait for the rest.
+/// Returns the answer with the reason why it is incomplete or missing. Without the reason, a person would wait for
+/// the rest.
 fn with_reason(text: String, stop: Stop) -> String {
     let is_empty = text.trim().is_empty();
     let reason = match stop {
         Stop::Length => "The answer is incomplete, because the model reached its limit.",
         Stop::Filtered => "A content filter removed the answer or its end.",
-        // A model usually refuses with a text.
+        // A refusal usually has a text.
         Stop::Refused if is_empty => "The model refused to answer.",
         Stop::ToolLimit if is_empty => "The agent used all its steps without an answer.",
         _ => return text,

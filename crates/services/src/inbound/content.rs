@@ -11,9 +11,9 @@ use gatehouse_store::ReceivedMessageRow;
 use gatehouse_tools::FileError;
 use std::time::Duration;
 
-/// How long a file may take to arrive. Later messages of the person wait for it.
+/// How long the download of a file may take. Later messages of the person wait for it.
 const FILE_TIME: Duration = Duration::from_mins(2);
-/// The maximum number of bytes that the files of a message have together.
+/// The maximum total size of the files of a message in bytes.
 const MAX_TOTAL: usize = 50 << 20;
 const TOO_MUCH: &str = "The files of the message are larger than 50 MiB together.";
 const NOT_FETCHED: &str = "The file could not be fetched.";
@@ -33,22 +33,23 @@ impl Content {
         self.text.push_str(paragraph);
     }
 
-    /// Adds a paragraph before the text.
+    /// Inserts a paragraph before the text.
     pub(super) fn lead(&mut self, paragraph: &str) {
         let text = std::mem::replace(&mut self.text, paragraph.to_owned());
         self.add(&text);
     }
 }
 
-/// The use of a file for the agent.
+/// The form in which the agent gets a file.
 enum Usable {
     Said(String),
     File(NewAttachment),
 }
 
 impl Inbound {
-    /// Returns the content of a message and of the message that it quotes. If only some of its files can be used, the
-    /// others are named after the text with the reasons. The error is the outcome for a message without a usable file.
+    /// Returns the content of a message and of the message that it quotes. If some of its files cannot be used,
+    /// they are named after the text with the reasons. If no file of the message can be used, the error is the
+    /// outcome.
     pub(super) async fn content_of(
         &self,
         account: &InboundAccount,
@@ -72,7 +73,7 @@ impl Inbound {
         files: &[ReceivedFile],
         content: &mut Content,
     ) -> Result<(), Turn> {
-        // Held until the files are read, because they are in memory until then.
+        // The permit is held until the files are read, because they are in memory until then.
         let permit = self.fetches.acquire();
         let Some(Ok(_permit)) = self.shutdown.run_until_cancelled(permit).await else {
             return Err(Turn::Later);
@@ -108,8 +109,8 @@ impl Inbound {
         Ok(())
     }
 
-    /// Fetches the files. Fails if the whole message must be retried, so that no recording is transcribed
-    /// needlessly.
+    /// Fetches the files. Fails if the whole message must be retried, so that recordings are not transcribed
+    /// several times.
     async fn fetch_files(
         &self,
         account: &InboundAccount,
@@ -134,7 +135,7 @@ impl Inbound {
         Ok(fetched)
     }
 
-    /// Reads or transcribes a file. The error says why it cannot be used.
+    /// Reads or transcribes a file. The error is the reason why it cannot be used.
     async fn usable(
         &self,
         account: &InboundAccount,
@@ -167,8 +168,8 @@ impl Inbound {
     }
 }
 
-/// The line about a file that is not read. A name may contain untrusted text, so it is left out of a message without
-/// other files, which would taint the session.
+/// Returns the line about a file that is not read. The name of a file is untrusted text and would taint the
+/// session, so it is omitted from a message without other files.
 fn not_read(file: &ReceivedFile, reason: &str, has_files: bool) -> String {
     let name = if has_files {
         file.name.as_str()

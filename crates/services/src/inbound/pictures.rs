@@ -6,7 +6,7 @@ use gatehouse_agents::Attachment;
 use gatehouse_channels::{Picture, session_key};
 use gatehouse_store::{ReceivedMessageRow, StoreError};
 
-/// How many pictures are sent with an answer. They are in memory at the same time.
+/// Maximum number of pictures that are sent with an answer. They are in memory at the same time.
 const MAX_PICTURES: usize = 4;
 
 /// The pictures of an answer.
@@ -18,7 +18,7 @@ pub(super) struct Pictures {
 }
 
 impl Pictures {
-    /// Chooses the last pictures, because an agent answers about its last calls.
+    /// Chooses the last pictures, because an agent usually answers about its last calls.
     fn of(mut all: Vec<Attachment>) -> Self {
         let count = all.len();
         let chosen = all.split_off(count.saturating_sub(MAX_PICTURES));
@@ -31,7 +31,7 @@ impl Pictures {
         self.chosen.is_empty()
     }
 
-    /// Adds the note about pictures that are not sent to the text of the answer.
+    /// Adds a note about omitted pictures to the text of the answer.
     pub(super) fn with_note(&self, text: &str) -> String {
         match &self.note {
             Some(note) => format!("{text}\n\n{note}").trim_start().to_owned(),
@@ -39,7 +39,7 @@ impl Pictures {
         }
     }
 
-    /// Returns how many permits the pictures need while they are in memory: one per MiB.
+    /// Returns the number of permits that the pictures need while they are in memory: one per MiB.
     pub(super) fn permits(&self) -> u32 {
         let bytes = self.chosen.iter().map(|file| file.size);
         let bytes = bytes.fold(0_u64, u64::saturating_add);
@@ -59,8 +59,8 @@ impl Inbound {
         Ok(Pictures::of(all))
     }
 
-    /// Reads the chosen pictures. One that cannot be read keeps its place: each attempt to send an answer has the same
-    /// pictures.
+    /// Reads the chosen pictures. An unreadable picture keeps its place, so that each attempt to send an answer has
+    /// the same pictures.
     pub(super) async fn read_pictures(&self, pictures: &Pictures) -> Vec<Picture> {
         let mut read = Vec::new();
         for file in &pictures.chosen {

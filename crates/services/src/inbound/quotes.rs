@@ -1,6 +1,7 @@
-//! What the agent gets of the earlier message that a person quotes. The person's own words and those of the agent in
-//! the same session are lines of the text. Anything else is a file of the message: it is marked as data and taints
-//! the session, so that what a stranger wrote is not an instruction of the person who quotes it.
+//! The content that the agent gets of an earlier message that a person quotes. If the person or the agent wrote the
+//! quoted text in the same session, it becomes lines of the text. Any other text becomes a file of the message,
+//! which is marked as data and taints the session. Untrusted text is then not an instruction of the person who
+//! quotes it.
 
 use super::Inbound;
 use super::content::Content;
@@ -13,14 +14,14 @@ use std::time::Duration;
 
 /// How long the vendor may take to return a quoted message.
 const FETCH_TIME: Duration = Duration::from_secs(10);
-/// How many files a message may have.
+/// Maximum number of files of a message.
 const MAX_FILES: usize = 10;
 const OWN: &str = "[Quotes an earlier message of the same person:]";
 const AGENTS: &str = "[Quotes an earlier answer of yours:]";
 const NOT_READ: &str = "(Not read: the quoted message)";
 
 impl Inbound {
-    /// Adds the quoted message, if there is one. If it cannot be read, a line after the text says so.
+    /// Adds the quoted message, if there is one. If it cannot be read, adds a line about that after the text.
     pub(super) async fn add_quote(
         &self,
         account: &InboundAccount,
@@ -68,7 +69,8 @@ impl Inbound {
         }
     }
 
-    /// Whether the agent wrote the quoted text in the session of the message. An account also sends what others wrote.
+    /// Returns whether the agent wrote the quoted text in the session of the message. The account also sends texts
+    /// of other authors.
     async fn is_answer(&self, message: &ReceivedMessageRow, quote: &Quote) -> bool {
         let key = session_key(message);
         let answered = self.services.agents.has_answered(&key, &quote.text);
@@ -79,7 +81,7 @@ impl Inbound {
     }
 }
 
-/// Adds a quote as lines after `words`, or else as a file.
+/// Adds a quote as lines after `words`. Without `words`, adds it as a file.
 fn add(content: &mut Content, quote: &Quote, words: Option<&str>) {
     match words {
         Some(words) => content.lead(&lines(words, &quote.text)),
@@ -88,7 +90,7 @@ fn add(content: &mut Content, quote: &Quote, words: Option<&str>) {
     }
 }
 
-/// The quoted text as lines that begin with `>`.
+/// Returns the quoted text as lines that begin with `>`.
 fn lines(words: &str, text: &str) -> String {
     let lines = text.lines().map(|line| format!("\n> {line}"));
     format!("{words}{}", lines.collect::<String>())

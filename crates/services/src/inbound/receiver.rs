@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// A lease that has not changed for this long is lost. Receiving takes 75 seconds at most.
+/// How long a lease may stay unchanged before it counts as lost. Receiving takes 75 seconds at most.
 const LEASE_MS: u64 = 90_000;
 /// How often the lease is renewed while nothing is received.
 const RENEWED: Duration = Duration::from_secs(10);
@@ -23,7 +23,7 @@ const BACKOFF: (Duration, Duration) = (Duration::from_secs(2), Duration::from_mi
 /// The delay after the vendor refused the token.
 const STOPPED: Duration = Duration::from_mins(15);
 
-/// How often a code is sent if the vendor asks to wait, and the longest wait. A code is valid for one hour.
+/// How often a code is sent if the vendor requests a delay, and the longest delay. A code is valid for one hour.
 const CODE_SENDS: u32 = 5;
 const CODE_WAIT: Duration = Duration::from_mins(5);
 
@@ -37,9 +37,9 @@ struct Receiver {
     position: Option<String>,
     /// The stored reason why receiving fails.
     error: Option<String>,
-    /// Failures in a row.
+    /// Number of consecutive failures.
     failures: u32,
-    /// Another node's lease.
+    /// The lease of another node.
     other: Option<Watched<PollHolder>>,
 }
 
@@ -68,7 +68,7 @@ pub(super) async fn receive(inbound: Arc<Inbound>, account: InboundAccount) {
 impl Receiver {
     /// Makes one request and stores its result.
     async fn step(&mut self) -> Result<(), StoreError> {
-        // A sealed node must not keep the account from others.
+        // A sealed node releases the account, so that other nodes can receive its messages.
         while *self.status.borrow_and_update() == Status::Sealed {
             self.state = ReceiverState::default();
             self.inbound.release(&self.account.id).await;
@@ -101,8 +101,8 @@ impl Receiver {
             Err(ReceiveError::Stopped { why }) => {
                 tracing::warn!(account = self.account.id, why, "receiving has stopped");
                 self.state = ReceiverState::default();
-                // Try again later, because the response may be an error of a proxy or the vendor. A change of the
-                // account does not wait for this.
+                // Retries later, because the response may be an error of a proxy or of the vendor. A change of the
+                // account ends the delay.
                 self.pause(why, STOPPED).await;
                 Ok(())
             }
@@ -111,7 +111,7 @@ impl Receiver {
                 let wait = BACKOFF.0.saturating_mul(1 << self.failures.min(8));
                 self.failures = self.failures.saturating_add(1);
                 let wait = wait.min(BACKOFF.1);
-                // A vendor that asks for no delay may fail again at once.
+                // A vendor that requests no delay may fail again immediately.
                 let wait = after.map_or(wait, |after| after.max(BACKOFF.0));
                 self.pause(why, wait).await;
                 Ok(())
@@ -124,7 +124,7 @@ impl Receiver {
     async fn pause(&mut self, why: String, wait: Duration) {
         if let Err(error) = self.note(Some(why)).await {
             let account = &self.account.id;
-            tracing::warn!(%error, account, "why nothing is received could not be stored");
+            tracing::warn!(%error, account, "the reason why receiving fails could not be stored");
         }
         let mut left = wait;
         while !left.is_zero() {
@@ -146,7 +146,7 @@ impl Receiver {
         }
     }
 
-    /// Whether this node receives the account's messages.
+    /// Returns whether this node receives the account's messages.
     async fn claim(&mut self) -> Result<bool, StoreError> {
         let services = &self.inbound.services;
         let now = services.clock.monotonic_ms();
@@ -167,8 +167,8 @@ impl Receiver {
                     let is_old = self.account.forgets_after.is_some_and(|after| age > after);
                     self.position = position.filter(|_| !is_old);
                     self.inbound.arrived.notify_one();
-                    // The stored reason is older than the account's last change or than this start. A successful
-                    // request may take half a minute, so the reason is removed before it.
+                    // The stored reason is older than the account's last change or than this start. It is removed
+                    // before the request, because a successful request may take half a minute.
                     self.note(None).await?;
                 }
                 Ok(true)

@@ -14,7 +14,7 @@ const NOTHING_HEARD: &str = "Nothing could be understood in the voice message.";
 const NO_RECOGNIZER: &str = "Voice messages cannot be received here. Please write.";
 
 impl Inbound {
-    /// Returns the transcript of a recording. The error is the outcome for a recording that cannot be understood.
+    /// Returns the transcript of a recording. If the recording cannot be understood, the error is the outcome.
     #[cfg(feature = "voice")]
     pub(super) async fn transcribe(
         &self,
@@ -46,7 +46,7 @@ impl Inbound {
         })
     }
 
-    /// Sends an answer as a voice message too. A failure is only logged, because the text has been sent.
+    /// Also sends an answer as a voice message. A failure is only logged, because the text has been sent.
     #[cfg(feature = "voice")]
     pub(super) async fn speak(
         &self,
@@ -89,7 +89,7 @@ impl Inbound {
         }
     }
 
-    /// This build has no voice.
+    /// Returns an error, because this build has no voice.
     #[cfg(not(feature = "voice"))]
     #[expect(clippy::unused_async, reason = "as in a build with voice")]
     pub(super) async fn transcribe(
@@ -100,7 +100,7 @@ impl Inbound {
         Err(Turn::Answer(NO_RECOGNIZER.to_owned()))
     }
 
-    /// This build has no voice.
+    /// Does nothing, because this build has no voice.
     #[cfg(not(feature = "voice"))]
     #[expect(clippy::unused_async, reason = "as in a build with voice")]
     pub(super) async fn speak(

@@ -13,7 +13,7 @@ use secrecy::{ExposeSecret, SecretString};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-/// The host under which the gateway is reached from outside, if it is set.
+/// Returns the host at which the gateway is reached from outside, if it is set.
 pub fn external_host(settings: &Settings) -> Option<&str> {
     settings.server.external_url.as_ref()?.host_str()
 }
@@ -35,7 +35,7 @@ pub fn models_settings(resolved: &Resolved, layers: &Layers) -> ModelsSettings {
     let providers = settings.models.providers.iter().map(|(id, provider)| {
         let mut provider = provider.clone();
         provider.api_key = of_provider(&provider.api_key, id);
-        // Headers often contain a key, so a changed address does not receive them.
+        // Headers often contain a key, so they are not sent to a changed URL.
         if !keys.is_written(|settings| model_service(settings, id)) {
             provider.headers = BTreeMap::new();
         }
@@ -87,7 +87,7 @@ pub fn tools_settings(resolved: &Resolved, layers: &Layers) -> ToolsSettings {
     }
 }
 
-/// The MCP servers. Headers in the file do not follow a URL of another origin that was set at run time.
+/// Returns the MCP servers. Headers in the file are not used if a run-time change sets a URL of another origin.
 fn mcp_servers(settings: &Settings, keys: &WrittenKeys<'_>) -> BTreeMap<String, config::McpServer> {
     let mut servers = settings.mcp.servers.clone();
     for (name, server) in &mut servers {
@@ -124,7 +124,7 @@ pub fn webhooks_settings(resolved: &Resolved) -> WebhooksSettings {
     }
 }
 
-/// The URL at which others reach this server: `server.external_url`, or the bind address. Has no trailing
+/// Returns the URL at which others reach this server: `server.external_url`, or the bind address. Has no trailing
 /// slash.
 pub fn base_url(settings: &Settings) -> String {
     if let Some(url) = &settings.server.external_url {

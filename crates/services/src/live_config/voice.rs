@@ -8,9 +8,8 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 use url::Url;
 
-/// Translates the settings for `voice`. A key from the file or the environment belongs to the address
-/// configured there. If a run-time change sets another address, the key for it must be entered with
-/// `providers.set_key`.
+/// Translates the settings for `voice`. A key from the file or the environment belongs to the URL configured there.
+/// If a run-time change sets another URL, the key for that URL must be entered with `providers.set_key`.
 pub fn voice_settings(resolved: &Resolved, layers: &Layers) -> VoiceSettings {
     let settings = &resolved.settings;
     let voice = &settings.voice;
@@ -32,7 +31,7 @@ pub fn voice_settings(resolved: &Resolved, layers: &Layers) -> VoiceSettings {
     }
 }
 
-/// The configured address of the model provider `openai`; `None` when it is the vendor's default.
+/// Returns the configured URL of the model provider `openai`; `None` for the vendor's default.
 fn address_of_models(settings: &Settings) -> Option<&Url> {
     let provider = settings.models.providers.get("openai")?;
     let is_default = provider.base_url.as_str() == provider.kind.default_base_url();
@@ -42,8 +41,8 @@ fn address_of_models(settings: &Settings) -> Option<&Url> {
 /// The section of one kind of provider.
 type Section = fn(&Settings) -> &VoiceSection;
 
-/// The service of a provider: at its own address, or at the address of the key it borrows, or at the
-/// vendor's default.
+/// Returns the service of a provider: at its own URL, at the URL of the key that it shares, or at the vendor's
+/// default.
 fn service<Id: ProviderId>(settings: &Settings, of: Section, id: Id) -> Option<KeyBinding> {
     let about = id.about();
     let own = of(settings).providers.get(about.id);

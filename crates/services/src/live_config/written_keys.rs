@@ -1,5 +1,5 @@
-//! Keys from the file or the environment belong to the service configured there, without run-time changes.
-//! A run-time change of the kind or the address does not move such a key to the new service.
+//! Keys from the file or the environment. They belong to the service that is configured there, without run-time
+//! changes. A run-time change of the kind or the URL does not apply such a key to the new service.
 
 use gatehouse_config::{ConfigError, Layers, McpServer, Provider, Resolved, Settings};
 use gatehouse_domain::KeyBinding;
@@ -9,7 +9,7 @@ use url::Url;
 /// The settings in effect, and the settings as written in the file and the environment.
 pub(super) struct WrittenKeys<'a> {
     now: &'a Resolved,
-    /// `None` when they are invalid. Then no key belongs to any service.
+    /// The written settings; `None` if they are invalid. No key then belongs to any service.
     written: Option<Resolved>,
 }
 
@@ -34,21 +34,21 @@ impl<'a> WrittenKeys<'a> {
         key.filter(|_| self.is_written(service))
     }
 
-    /// Whether the service is still the written one.
+    /// Returns whether the service in effect is still the written one.
     pub(super) fn is_written(&self, service: impl Fn(&Settings) -> Option<KeyBinding>) -> bool {
         let written = self.written.as_ref().and_then(|all| service(&all.settings));
         let now = service(&self.now.settings);
         matches!((written, now), (Some(own), Some(now)) if own.admits(&now))
     }
 
-    /// The MCP server in the written settings, or an error if these are invalid.
+    /// Returns the MCP server in the written settings, or an error if these are invalid.
     pub(super) fn written_mcp_server(&self, name: &str) -> Result<Option<&McpServer>, Invalid> {
         let written = self.written.as_ref().ok_or(Invalid)?;
         Ok(written.settings.mcp.servers.get(name))
     }
 }
 
-/// The model provider with this ID. Providers named after a vendor exist without configuration.
+/// Returns the model provider with this ID. Providers named after a vendor exist without configuration.
 pub(super) fn model_service(settings: &Settings, id: &str) -> Option<KeyBinding> {
     if let Some(Provider { kind, base_url, .. }) = settings.models.providers.get(id) {
         return Some(KeyBinding::of_url(kind.as_str(), base_url));
@@ -62,7 +62,7 @@ pub(super) fn model_service(settings: &Settings, id: &str) -> Option<KeyBinding>
     Some(KeyBinding::of_url(id, &url))
 }
 
-/// The configured search service.
+/// Returns the configured search service.
 pub(super) fn search_service(settings: &Settings) -> Option<KeyBinding> {
     let search = &settings.tools.web_search;
     gatehouse_tools::key_binding(search.provider?, search.base_url.as_ref())

@@ -1,4 +1,4 @@
-//! Notices about failures that have lasted.
+//! Notices about failures and refusals.
 
 use super::rules::{self, Kind, Notice};
 use crate::Services;
@@ -18,7 +18,7 @@ impl Services {
         wanted.collect()
     }
 
-    /// Counts the failures and refusals since the end of [`Self::send_notices`]. The messages about them are sent after
+    /// Counts the failures and refusals since the end of [`Self::send_notices`]. Messages about them are sent after
     /// the next start, or by another node.
     pub async fn count_last_failures(&self) {
         let last = self.wanted(self.webhooks.take_failures());
@@ -39,8 +39,8 @@ impl Services {
         }
     }
 
-    /// Counts the failures and refusals for which a channel is set. Returns the messages that are due now. While the
-    /// database is unavailable, failures wait for the next call.
+    /// Counts the failures and refusals for which a channel is set. Returns the messages that are due now. While
+    /// the database is unavailable, failures are counted by the next call.
     pub(super) async fn note_all(&self, taken: Vec<Failures>) -> Vec<Notice> {
         let counted = self.wanted(taken);
         let mut notices = Vec::new();
@@ -78,13 +78,13 @@ impl Services {
         write.await
     }
 
-    /// Returns the messages that waited for further failures long enough.
+    /// Returns the messages that have waited long enough for further failures.
     pub(super) async fn due(&self) -> Vec<Notice> {
         if self.targets(Kind::Failed).is_empty() {
             return Vec::new();
         }
         let now = self.clock.now();
-        // Usually nothing is due, and then nothing is written.
+        // Reads first: usually nothing is due, so nothing must be written.
         let read = self
             .store
             .read(move |conn| Box::pin(async move { rules::list_due(conn, now).await }));
@@ -102,7 +102,7 @@ impl Services {
     }
 }
 
-/// Whether a write can be repeated later without counting anything twice.
+/// Returns whether a write can be repeated later without counting anything twice.
 const fn is_not_written(error: &StoreError) -> bool {
     error.is_unavailable() && !matches!(error, StoreError::OutcomeUnknown)
 }

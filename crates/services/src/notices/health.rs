@@ -1,5 +1,5 @@
 //! Messages when an urgent health check fails, and when it passes again. If a check has several parts, such as the
-//! senders, each part has its own state and messages. The database stores the last reported state: the nodes of a
+//! senders, each part has its own state and messages. The database stores the last reported state. The nodes of a
 //! database together send each message once, and a restart does not repeat it.
 
 mod state;
@@ -61,12 +61,13 @@ impl Services {
     ) -> Result<Vec<(String, Message)>, StoreError> {
         let look = Look {
             checks: doctor::operation_checks(self).await,
-            // The only node of a database keeps its state when its host gets another name.
+            // The node's name is omitted on a database of a single node, whose state is kept when the host's name
+            // changes.
             node: self.store.engine().is_shared().then(node),
             targets: BTreeSet::from_iter(targets),
             now: self.clock.now(),
         };
-        // Usually nothing has changed, and then nothing is written.
+        // Reads first: usually nothing has changed, so nothing must be written.
         let stored = read(self.stored_health().await?);
         let mut state = stored.clone();
         if advance(&mut state, &look).is_empty() && state == stored {
@@ -86,8 +87,8 @@ impl Services {
         write.await
     }
 
-    /// Without targets, the checks do not run, so the state would be out of date when targets are set again. Other
-    /// nodes may have targets, and the state.
+    /// Deletes the state. Without targets, the checks do not run, so the state would be out of date when targets
+    /// are set again. Keeps the state of a shared database, because other nodes may have targets.
     async fn forget_health(&self) -> Result<(), StoreError> {
         if self.store.engine().is_shared() {
             return Ok(());
@@ -109,13 +110,13 @@ impl Services {
     }
 }
 
-/// The name of this machine.
+/// Returns the name of this machine.
 fn node() -> String {
     let name = rustix::system::uname();
     name.nodename().to_string_lossy().into_owned()
 }
 
-/// An unreadable state counts as none.
+/// Reads the stored state. An unreadable state counts as none.
 fn read(stored: Option<Value>) -> State {
     let stored = stored.and_then(|value| serde_json::from_value(value).ok());
     stored.unwrap_or_default()

@@ -1,14 +1,14 @@
-//! Decides which events of deliveries cause a message. The counts are in the database, so that the nodes of a database
-//! send each message once. The caller supplies the time.
+//! Decides which events of deliveries cause a message. The counts are in the database, so that the nodes of a
+//! database send each message once. The caller supplies the time.
 
 use gatehouse_domain::{DeliveryId, DeliveryStatus, Timestamp, WebhookId};
 use gatehouse_store::{Conn, StoreError, WebhookNoticeRow};
 use gatehouse_webhooks::Failures;
 use std::time::Duration;
 
-/// Failures of one webhook within this time after a message are in the next one, together.
+/// Failures of one webhook within this time after a message are combined in the next message.
 pub(super) const TOGETHER: Duration = Duration::from_mins(15);
-/// How many refusals in a row, without an accepted request, cause a message.
+/// How many consecutive refusals without an accepted request cause a message.
 pub(super) const REFUSALS: i64 = 10;
 /// A webhook that still refuses requests is reported again after this time.
 pub(super) const AGAIN: Duration = Duration::from_hours(24);
@@ -21,7 +21,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// Returns the event that a delivery's status stands for, if it counts.
+    /// Returns the event of a delivery's status, if the status is counted.
     pub(super) const fn of(status: DeliveryStatus) -> Option<Self> {
         match status {
             DeliveryStatus::Failed => Some(Self::Failed),
@@ -43,13 +43,13 @@ impl Kind {
 pub(super) struct Notice {
     pub(super) kind: Kind,
     pub(super) webhook: WebhookId,
-    /// Failures since the last message, or refusals in a row.
+    /// Number of failures since the last message, or of consecutive refusals.
     pub(super) count: i64,
     /// The last delivery.
     pub(super) delivery: DeliveryId,
 }
 
-/// Whether this much time has passed since a message. Also true if the clock was set back by more than
+/// Returns whether this much time has passed since a message. Also true if the clock was set back by more than
 /// this.
 fn has_passed(told_at: Timestamp, now: Timestamp, time: Duration) -> bool {
     let passed = now.as_millis().abs_diff(told_at.as_millis());
@@ -104,8 +104,8 @@ pub(super) async fn note(
     Ok(notice)
 }
 
-/// Counts failures or refusals while no message can be sent. A message about failures is due after [`TOGETHER`], and
-/// one about refusals at the next refusal.
+/// Counts failures or refusals while no message can be sent. A message about failures is due after [`TOGETHER`],
+/// and a message about refusals at the next refusal.
 pub(super) async fn note_for_later(
     conn: &mut Conn,
     kind: Kind,
@@ -138,7 +138,7 @@ pub(super) async fn due(conn: &mut Conn, now: Timestamp) -> Result<Vec<Notice>, 
     let mut notices = Vec::new();
     for mut row in rows {
         if row.count == 0 {
-            // No delivery has failed since the last message: the next failure is reported at once.
+            // No delivery has failed since the last message, so the next failure is reported immediately.
             conn.delete_webhook_notice(&row.webhook_id, kind.as_str())
                 .await?;
         } else {

@@ -1,4 +1,4 @@
-//! Encrypts a notification for one browser: RFC 8291 with the content coding `aes128gcm` of RFC 8188. Pure.
+//! Encrypts a notification for one browser: RFC 8291 with the content coding `aes128gcm` of RFC 8188. Does no I/O.
 
 use aes_gcm::aead::Aead as _;
 use aes_gcm::{Aes128Gcm, KeyInit as _};
@@ -23,7 +23,7 @@ pub struct BrowserKeys {
 }
 
 impl BrowserKeys {
-    /// Reads an uncompressed point of P-256 and a secret of 16 bytes.
+    /// Parses an uncompressed point of P-256 and a secret of 16 bytes.
     pub fn read(public: &[u8], secret: &[u8]) -> Option<Self> {
         let is_uncompressed = public.len() == 65;
         let public = PublicKey::from_sec1_bytes(public).ok()?;
@@ -79,7 +79,7 @@ mod tests {
         BASE64URL_NOPAD.decode(text.as_bytes()).unwrap()
     }
 
-    /// RFC 8291, appendix A.
+    /// Returns the example of RFC 8291, appendix A.
     fn example() -> (BrowserKeys, OneTime) {
         let public = bytes(
             "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4",

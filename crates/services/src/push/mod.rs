@@ -1,5 +1,5 @@
-//! Notifications through the push services of browsers (Web Push: RFC 8030, 8291 and 8292). A subscription belongs to
-//! the session or the device that made it, and ends with it. Nothing here needs the vault.
+//! Notifications through the push services of browsers (Web Push: RFC 8030, 8291 and 8292). A subscription belongs
+//! to the session or the device that created it, and ends with it. This module does not need the vault.
 
 mod encrypt;
 mod notice;
@@ -29,7 +29,7 @@ impl fmt::Debug for Push {
 }
 
 impl Push {
-    /// Reads the key pair, which the first start makes.
+    /// Reads the key pair. The first start creates it.
     pub(crate) async fn open(
         store: &Store,
         clock: &dyn Clock,
@@ -52,7 +52,7 @@ impl Push {
         })
     }
 
-    /// The public key that browsers subscribe with, as base64url.
+    /// Returns the public key that browsers subscribe with, as base64url.
     pub fn public_key(&self) -> String {
         self.key.public_text()
     }

@@ -1,5 +1,5 @@
-//! The content of a notification: the same as the open page shows. Pure. The service worker (`ui/public/sw.js`) reads
-//! it and contains the texts.
+//! The content of a notification, which equals the notification of the open page. The service worker
+//! (`ui/public/sw.js`) reads the content and contains the texts.
 
 use gatehouse_agents::{Approval, Done, Stop};
 use gatehouse_channels::InboxMessage;
@@ -13,7 +13,7 @@ use std::time::Duration;
 
 /// The longest text of a notification in characters, as in the page.
 const MAX_CHARS: usize = 200;
-/// How long a push service keeps a notification without its own expiry, for a browser that is not connected.
+/// How long a push service keeps a notification that has no expiry of its own, for a browser that is not connected.
 const KEPT: Duration = Duration::from_hours(24);
 /// Minimum time that a push service keeps the message that closes a notification.
 const CLOSES_FOR: Duration = Duration::from_mins(1);
@@ -24,18 +24,19 @@ pub(super) type ShownBy = Arc<Mutex<HashSet<PushSubscriptionId>>>;
 /// A notification.
 #[derive(Clone, Debug)]
 pub(super) struct Notice {
-    /// At a push service, a newer notice replaces one with the same topic. At most 32 characters of base64url.
+    /// The topic. At a push service, a newer notice replaces one with the same topic. At most 32 characters of
+    /// base64url.
     pub(super) topic: String,
     /// When the notice is no longer useful, by the clock of this node.
     pub(super) until: Timestamp,
     pub(super) is_urgent: bool,
     /// The permissions that a device needs to receive it: a scope, and a method that returns the same data.
     pub(super) needs: (Scope, &'static str),
-    /// The only credential that receives it, if it is not for all.
+    /// The only credential that receives the notice; `None` if all receive it.
     pub(super) only: Option<String>,
     pub(super) text: Text,
-    /// For an approval: the browsers that probably show it. Sending a notice adds to this, and closing reads
-    /// it.
+    /// The browsers that probably show the notification of an approval. Sending a notice adds a browser; closing
+    /// reads the set.
     shown_by: ShownBy,
 }
 
@@ -43,7 +44,7 @@ pub(super) struct Notice {
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Text {
     kind: Kind,
-    /// The browser shows only the last of several notifications with the same tag.
+    /// The tag. Of several notifications with the same tag, the browser shows only the last one.
     tag: String,
     /// The tool or the sender.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -80,14 +81,14 @@ fn cut(text: &str) -> String {
     kept.chain(['…']).collect()
 }
 
-/// The topic of an approval or a session: its ID without the prefix.
+/// Returns the topic of an approval or a session: its ID without the prefix.
 fn topic_of(id: &str) -> String {
     let without = id.split_once('_').map(|(_, rest)| rest);
     without.unwrap_or(id).to_owned()
 }
 
 impl Notice {
-    /// Announces a call that waits until this time.
+    /// Returns the notice about a call that waits until this time.
     pub(super) fn asked(asked: &Approval, until: Timestamp, shown_by: ShownBy) -> Self {
         Self {
             topic: topic_of(asked.id.as_str()),
@@ -107,7 +108,8 @@ impl Notice {
         }
     }
 
-    /// Closes the notification of a call that would have waited until `expires_at`, by the clock of this node.
+    /// Returns the notice that closes the notification of a call. The call would have waited until `expires_at`, by
+    /// the clock of this node.
     pub(super) fn closed(
         id: &ApprovalId,
         expires_at: Timestamp,
@@ -176,7 +178,8 @@ impl Notice {
         }
     }
 
-    /// The notice of an answer, for the client that sent the message. `None` if the turn was stopped.
+    /// Returns the notice of an answer, for the client that sent the message. Returns `None` if the turn was
+    /// stopped.
     pub(super) fn of_answer(done: &Done, now: Timestamp) -> Option<Self> {
         let answered = done.answered.as_ref()?;
         let is_browser = ["session ", "device "]
@@ -211,13 +214,13 @@ impl Notice {
         })
     }
 
-    /// Whether the notice only closes a notification.
+    /// Returns whether the notice only closes a notification.
     pub(super) fn is_closing(&self) -> bool {
         self.text.kind == Kind::Closed
     }
 
-    /// Closing concerns only browsers that show the notification. In other browsers, a message that shows
-    /// nothing counts against the gateway.
+    /// Returns whether to send the notice to this browser. A closing notice is sent only to browsers that show the
+    /// notification. In other browsers, it shows nothing, which counts against the gateway.
     pub(super) fn concerns(&self, browser: &PushSubscriptionId) -> bool {
         let shown_by = self.shown_by.lock();
         !self.is_closing()

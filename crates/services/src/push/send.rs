@@ -21,10 +21,11 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 pub(super) use topics::Topics;
 
-/// After this time, a notice is no longer sent again.
+/// The maximum time for which sending a notice is retried.
 const GIVE_UP: Duration = Duration::from_hours(1);
 
-/// The time between two notices of a topic that many events share, such as failed deliveries. The last one is sent.
+/// Minimum time between two notices of a topic that many events share, such as failed deliveries. Only the last
+/// notice of this time is sent.
 const PAUSE: Duration = Duration::from_secs(5);
 /// How long a newer notice waits for running attempts.
 const GRACE: Duration = Duration::from_secs(1);
@@ -36,7 +37,7 @@ enum Sent {
     Done,
     /// The browser no longer has the subscription.
     Gone,
-    /// Repeat it after this time at the earliest.
+    /// Retry after this delay or later.
     Later(Duration),
 }
 
@@ -49,10 +50,10 @@ impl Services {
         let mut inbox = self.channels.subscribe();
         let stop = shutdown.clone();
         let work = shutdown.run_until_cancelled_owned(async move {
-            // The calls that were announced, until they are resolved.
+            // The announced calls that are not resolved yet.
             let mut asked: HashMap<ApprovalId, (Timestamp, ShownBy)> = HashMap::new();
             loop {
-                // The lists of the web UI show the missed events.
+                // Missed events need no notice, because the lists of the web UI show them.
                 let notice = tokio::select! {
                     event = events.recv() => match event {
                         Ok(AgentEvent::ApprovalRequested(call)) => {
@@ -102,8 +103,8 @@ impl Services {
         tasks.spawn(work);
     }
 
-    /// Sends the newest notice of a topic until each push service has answered. A newer one ends the repeats, and the
-    /// attempts that take long.
+    /// Sends the newest notice of a topic until each push service has answered. A newer notice ends the retries,
+    /// and the attempts that take long.
     async fn send_topic(&self, mut newest: watch::Receiver<Arc<Notice>>) {
         loop {
             let notice = Arc::clone(&newest.borrow_and_update());
@@ -142,7 +143,7 @@ impl Services {
         join_all(sends).await;
     }
 
-    /// How many tool calls wait for approval, if the notice is about them.
+    /// Returns how many tool calls wait for approval, if the notice is about them.
     async fn waiting(&self, notice: &Notice) -> Option<usize> {
         if !notice.is_about_approval() {
             return None;
@@ -162,13 +163,13 @@ impl Services {
         is_allowed && is_for && notice.concerns(&live.row.id)
     }
 
-    /// The time of this node's clock at a later time of the database's clock.
+    /// Converts a future time of the database clock to the clock of this node.
     async fn on_own_clock(&self, later: Timestamp) -> Timestamp {
         let shared_now = self.store.shared_now(&self.clock).await;
         self.clock.now().after(shared_now.until(later))
     }
 
-    /// Sends a notice to a browser, and again while the push service does not take it.
+    /// Sends a notice to a browser. Retries while the push service does not accept it.
     async fn push_to(&self, live: &LivePushSubscription, notice: &Notice, waiting: Option<usize>) {
         let last = self.clock.now().after(GIVE_UP).min(notice.until);
         let mut repeats = 0;
@@ -180,7 +181,7 @@ impl Services {
             }
             tokio::time::sleep(wait).await;
             repeats += 1;
-            // The session or device may have ended in between.
+            // The session or device may have ended in the meantime.
             sent = match self.live_pushes().await {
                 Ok(all) if all.iter().any(|known| known.row == live.row) => {
                     if !self.may_receive(live, notice) {

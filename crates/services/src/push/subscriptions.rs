@@ -1,4 +1,4 @@
-//! The browsers that get notifications: subscribing, listing, removing.
+//! The browsers that get notifications: subscribe, list and remove.
 
 mod error;
 
@@ -65,7 +65,7 @@ fn host_of(endpoint: &str) -> String {
     host.unwrap_or_default().to_owned()
 }
 
-/// The name of the credential that subscribed, as the gate names callers.
+/// Returns the name of the credential that subscribed, in the form of the gate.
 pub(super) fn holder_of(row: &PushSubscriptionRow) -> String {
     match (&row.session_id, &row.device_id) {
         (Some(session), _) => format!("session {session}"),
@@ -181,7 +181,7 @@ impl Services {
         })
     }
 
-    /// The browsers that get notifications, oldest first.
+    /// Returns the browsers that get notifications, oldest first.
     pub async fn list_pushes(&self) -> Result<Vec<PushSubscription>, PushError> {
         let live = self.live_pushes().await?;
         Ok(live.into_iter().map(PushSubscription::from).collect())

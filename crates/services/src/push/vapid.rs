@@ -1,4 +1,4 @@
-//! Identifies the gateway to push services: signed tokens of RFC 8292. Pure.
+//! Identifies the gateway to push services: signed tokens of RFC 8292. Does no I/O.
 
 use data_encoding::BASE64URL_NOPAD;
 use gatehouse_domain::{Random, Timestamp};
@@ -9,13 +9,13 @@ use serde_json::json;
 use std::time::Duration;
 use url::Url;
 
-/// How long a token is valid. A push service refuses more than 24 hours.
+/// How long a token is valid. Push services refuse tokens that are valid for more than 24 hours.
 const VALID: Duration = Duration::from_hours(12);
 
 /// Returns a random private key.
 pub fn new_key(random: &dyn Random) -> SecretKey {
     loop {
-        // Fails for 0 and for numbers above the order of the curve: once in 2^32 calls.
+        // Fails for 0 and for numbers above the order of the curve, on average once in 2^32 calls.
         if let Ok(key) = SecretKey::from_slice(&random.bytes::<32>()) {
             return key;
         }

@@ -44,7 +44,7 @@ impl From<OutboundError> for Failure {
             OutboundError::Timeout => ReachProblem::Timeout.into(),
             OutboundError::Connect => ReachProblem::Refused.into(),
             OutboundError::Tls => ReachProblem::Tls.into(),
-            // The HTTP client also reports a body that was cut as one that cannot be decoded.
+            // The HTTP client also reports a truncated body as one that cannot be decoded.
             OutboundError::Interrupted | OutboundError::BadResponse => {
                 ReachProblem::Interrupted.into()
             }

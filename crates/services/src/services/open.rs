@@ -120,7 +120,7 @@ fn open_models(parts: &ServicesParts, outbound: &Outbound, resolved: &Resolved) 
     Models::new(parts, settings::models_settings(resolved, layers))
 }
 
-/// Opens the accounts, with the host that their messages name.
+/// Opens the accounts. Their messages name the host of this server.
 fn open_channels(parts: &ServicesParts, outbound: &Outbound, settings: &Settings) -> Channels {
     let channels = Channels::open(ChannelsParts {
         store: parts.store.clone(),
@@ -138,7 +138,7 @@ fn open_telemetry(parts: &ServicesParts, settings: &Settings) -> Telemetry {
     Telemetry::new(endpoint, &parts.clock, &parts.random)
 }
 
-/// Reads the files in payloads. Their names are chosen later.
+/// Returns the reader of files in payloads. The names of the files are chosen later.
 fn file_reader(tools: &ToolsHandle) -> ReadFile {
     let tools = tools.clone();
     let read = move |data: Bytes| -> BoxFuture<'static, Option<NewAttachment>> {

@@ -42,7 +42,7 @@ impl Exporter {
                 () = self.export.queue.has_batch.notified() => self.send_spans().await,
             }
         }
-        // Spans that ended during the shutdown. The caller limits how long this takes.
+        // Sends spans that ended during the shutdown. The caller limits how long this takes.
         self.send_spans().await;
         self.send_metrics().await;
     }
@@ -69,7 +69,7 @@ impl Exporter {
         }
     }
 
-    /// Sends all metrics. They are cumulative, so the next ones contain lost values.
+    /// Sends all metrics. They are cumulative, so the next request includes values that were lost.
     async fn send_metrics(&self) {
         let Some(render) = &self.render else { return };
         let families = exposition::read(&render().await);

@@ -23,7 +23,7 @@ pub(super) struct Family {
 pub(super) struct Point {
     pub(super) labels: Vec<(String, String)>,
     pub(super) value: f64,
-    /// For a histogram: the upper bounds except infinity, each with the number of values up to it.
+    /// The upper bounds of a histogram except infinity, each with the number of values up to the bound.
     buckets: Vec<(f64, u64)>,
     pub(super) sum: f64,
     pub(super) count: u64,
@@ -34,7 +34,7 @@ impl Point {
         self.buckets.iter().map(|(bound, _)| *bound).collect()
     }
 
-    /// The number of values in each bucket, the last of which has no upper bound.
+    /// Returns the number of values in each bucket. The last bucket has no upper bound.
     pub(super) fn bucket_counts(&self) -> Vec<u64> {
         let mut before = 0;
         let totals = self
@@ -48,7 +48,7 @@ impl Point {
     }
 }
 
-/// Reads the text. Summaries and lines that cannot be read are left out.
+/// Parses the text. Skips summaries and lines that cannot be parsed.
 pub(super) fn read(text: &str) -> Vec<Family> {
     let mut helps: BTreeMap<&str, &str> = BTreeMap::new();
     let mut families: Vec<Family> = Vec::new();
@@ -106,7 +106,7 @@ impl Sample {
     }
 }
 
-/// Reads labels up to the closing brace. Also returns the rest of the text.
+/// Parses labels up to the closing brace. Also returns the rest of the text.
 fn labels(mut rest: &str) -> Option<(Vec<(String, String)>, &str)> {
     let mut labels = Vec::new();
     loop {

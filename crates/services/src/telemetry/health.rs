@@ -1,8 +1,8 @@
-//! Whether the collector accepts the data. Logs changes, not each failure.
+//! Tracks whether the collector accepts the data. Logs only changes.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A kind of data, with a path of its own at the collector.
+/// A kind of data. Each kind has its own path at the collector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Signal {
     Traces,
@@ -26,7 +26,7 @@ pub(super) enum State {
     #[default]
     Unknown,
     Accepted,
-    /// With the reason.
+    /// The collector refused the data, for this reason.
     Refused(String),
 }
 
@@ -74,7 +74,7 @@ impl Health {
         }
     }
 
-    /// Records the collector's remarks about data that it accepted.
+    /// Records a warning of the collector about data that it accepted.
     pub(super) fn warn(&self, signal: Signal, rejected: u64, message: &str) {
         let warning = format!("{} {message}", rejected > 0);
         let mut known = self.lock();

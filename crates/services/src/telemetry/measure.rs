@@ -1,6 +1,6 @@
-//! Gauges of the state of this process. No event changes them, so they are measured when the metrics are read. Gauges
-//! that need the database are measured at most every five seconds. If the database is unreachable, they delay the
-//! others only briefly.
+//! Gauges of the state of this process. No event updates them, so they are measured when the metrics are read.
+//! Gauges that need the database are measured at most every five seconds. If the database is unreachable, they
+//! delay the others only briefly.
 
 use super::RenderMetrics;
 use crate::Services;
@@ -21,7 +21,7 @@ const FEED_LAG: &str = "change_feed_lag_seconds";
 
 /// How long measurements of the database are reused.
 const VALID: Duration = Duration::from_secs(5);
-/// How long the queue may take to answer.
+/// How long the query of the queue may take.
 const QUEUE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// When the database was measured.
@@ -50,7 +50,8 @@ fn set(name: &'static str, holds: bool) {
 }
 
 impl Services {
-    /// Returns a function that measures, and then calls `render`. Call it after the recorder is installed.
+    /// Returns a function that measures the gauges, and then calls `render`. Call it after the recorder is
+    /// installed.
     pub fn measured(
         self: &Arc<Self>,
         render: impl Fn() -> String + Send + Sync + 'static,
@@ -95,8 +96,8 @@ impl Services {
         *last = Some(Instant::now());
     }
 
-    /// The longest time that a delivery has been waiting for a worker; zero if none waits; `None` if the
-    /// database does not respond.
+    /// Returns how long the oldest due delivery has waited for a worker; zero if none waits; `None` if the database
+    /// does not respond.
     async fn longest_wait(&self) -> Option<Duration> {
         let read = tokio::time::timeout(QUEUE_TIMEOUT, self.webhooks.oldest_due()).await;
         let due = read.ok()?.ok()?;

@@ -11,11 +11,11 @@ const CUMULATIVE: u8 = 2;
 /// `STATUS_CODE_ERROR`.
 const STATUS_ERROR: u8 = 2;
 
-/// The sender: its version and its process.
+/// The sender of the data: its version and its process.
 #[derive(Clone, Debug)]
 pub(super) struct Resource {
     pub(super) version: &'static str,
-    /// Random for each start.
+    /// A random ID for each start.
     pub(super) instance: String,
 }
 
@@ -50,7 +50,7 @@ impl Resource {
         json!({ "name": "gatehouse", "version": self.version })
     }
 
-    /// `ExportTraceServiceRequest`.
+    /// Returns an `ExportTraceServiceRequest`.
     pub(super) fn traces(&self, spans: &[Span]) -> Value {
         let spans: Vec<Value> = spans.iter().map(span).collect();
         json!({ "resourceSpans": [{
@@ -59,7 +59,7 @@ impl Resource {
         }] })
     }
 
-    /// `ExportMetricsServiceRequest`. `times`: when counting began, and now.
+    /// Returns an `ExportMetricsServiceRequest`. `times` contains when counting began, and the current time.
     pub(super) fn metrics(&self, families: &[Family], times: (Timestamp, Timestamp)) -> Value {
         let (started, now) = times;
         let times = (nanos(started), nanos(now.max(started)));
@@ -105,7 +105,7 @@ fn span(span: &Span) -> Value {
     body
 }
 
-/// The unit in UCUM, from the end of the name.
+/// Returns the unit in UCUM, from the end of the name.
 fn unit(name: &str) -> &'static str {
     let name = name.strip_suffix("_total").unwrap_or(name);
     if name.ends_with("_seconds") {

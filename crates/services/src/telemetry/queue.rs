@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
-/// The maximum number of spans that wait. The oldest are dropped first.
+/// The maximum number of waiting spans. The oldest are dropped first.
 const MAX_WAITING: usize = 4096;
 /// The maximum number of spans in a request.
 pub(super) const BATCH: usize = 512;

@@ -22,7 +22,7 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 const TRIES: u32 = 5;
 /// The delay before the first retry. It doubles with each retry, and a random part is subtracted as jitter.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
-/// The longest wait that a collector may ask for.
+/// The longest delay that a collector can request.
 const MAX_WAIT: Duration = Duration::from_mins(10);
 const MAX_ANSWER_BYTES: usize = 64 * 1024;
 /// The longest message of a collector that is logged, in characters.
@@ -35,7 +35,7 @@ pub(super) struct Sender {
     pub(super) shutdown: CancellationToken,
 }
 
-/// The collector's remarks about data that it accepted (`partial_success` in OTLP).
+/// The collector's response about data that it accepted (`partial_success` in OTLP).
 #[derive(Debug, Default)]
 pub(super) struct Accepted {
     /// The number of spans or points that the collector rejected.
@@ -45,7 +45,7 @@ pub(super) struct Accepted {
 
 /// Why a request was refused.
 enum Refused {
-    /// The request may be sent again, after this delay if the collector asked for one.
+    /// The request may be retried, after this delay if the collector requested one.
     ForNow(Option<Duration>, String),
     Finally(String),
 }
@@ -82,7 +82,7 @@ impl Sender {
         }
     }
 
-    /// Leaves out up to a half, so that nodes do not repeat at the same time.
+    /// Subtracts up to half of the delay, so that nodes do not retry at the same time.
     fn shortened(&self, wait: Duration) -> Duration {
         let half = u32::try_from(wait.as_millis() / 2).unwrap_or(u32::MAX);
         wait.saturating_sub(Duration::from_millis(u64::from(self.random.below(half))))
@@ -125,7 +125,7 @@ impl Sender {
     }
 }
 
-/// The URL of a signal: `/v1/traces` or `/v1/metrics` below the endpoint.
+/// Returns the URL of a signal: `/v1/traces` or `/v1/metrics` below the endpoint.
 fn url_of(endpoint: &Url, signal: Signal) -> Url {
     let mut url = endpoint.clone();
     if let Ok(mut path) = url.path_segments_mut() {
@@ -141,7 +141,7 @@ fn compressed(text: &[u8]) -> Bytes {
     encoder.finish().unwrap_or_default().into()
 }
 
-/// Reads the answer of a collector. 64-bit numbers may be texts.
+/// Parses the answer of a collector. 64-bit numbers may be texts.
 fn accepted(body: &[u8]) -> Accepted {
     let answer: Value = serde_json::from_slice(body).unwrap_or_default();
     let Some(partial) = answer.get("partialSuccess") else {

@@ -14,7 +14,7 @@ use crate::profile;
 use crate::vendors::{self, generic, standard};
 use crate::verify::scheme::Method;
 
-/// The modes of vendors' folders with code.
+/// The modes defined in code, in the vendors' folders.
 static IN_CODE: LazyLock<Vec<AuthMode>> = LazyLock::new(|| {
     let modes = vendors::ALL.iter().flat_map(|vendor| vendor.modes);
     modes.copied().map(AuthMode).collect()
@@ -40,7 +40,8 @@ impl AuthMode {
         find(&IN_CODE, name)
     }
 
-    /// Reads a stored mode. A mode that no profile in use defines keeps its name, and no request satisfies it.
+    /// Deserializes a stored mode. If no profile in use defines the mode, it keeps its name, and no request
+    /// satisfies it.
     pub fn stored<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let name = Cow::<'de, str>::deserialize(deserializer)?;
         Ok(name.parse().unwrap_or_else(|UnknownAuthMode| gone(&name)))
@@ -60,7 +61,8 @@ impl FromStr for AuthMode {
     }
 }
 
-/// A mode without headers, which no request satisfies. One for each name, because it is never freed.
+/// Returns a mode without headers, which no request satisfies. Each name has one such mode, because a mode is never
+/// freed.
 fn gone(name: &str) -> AuthMode {
     static GONE: Mutex<BTreeMap<String, AuthMode>> = Mutex::new(BTreeMap::new());
     let mut all = GONE.lock().unwrap_or_else(PoisonError::into_inner);

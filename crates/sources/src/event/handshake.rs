@@ -35,7 +35,7 @@ pub enum HandshakeReply {
     Text(String),
 }
 
-/// Whether a request only verifies the endpoint, if it comes from the vendor.
+/// Returns whether a request only verifies the endpoint, assuming that it comes from the vendor.
 pub fn is_handshake(profile: &Profile, headers: &HeaderMap, payload: &Payload) -> bool {
     match &profile.handshake {
         Some(Handshake::Verified { when, .. }) => is_met(*when, headers, payload.root()),
@@ -43,7 +43,7 @@ pub fn is_handshake(profile: &Profile, headers: &HeaderMap, payload: &Payload) -
     }
 }
 
-/// The response to a request that only verifies the endpoint. Call it after verification.
+/// Returns the response to a request that only verifies the endpoint. Call it after verification.
 pub fn handshake(input: &HandshakeInput<'_>) -> Option<HandshakeReply> {
     let Handshake::Verified { answer, .. } = input.profile.handshake.as_ref()? else {
         return None;
@@ -116,7 +116,7 @@ pub struct HubRequest {
     pub challenge: Option<String>,
 }
 
-/// Does not show the token.
+/// Omits the token.
 impl std::fmt::Debug for HubRequest {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("HubRequest").finish_non_exhaustive()
@@ -124,7 +124,7 @@ impl std::fmt::Debug for HubRequest {
 }
 
 impl HubRequest {
-    /// Reads the query of a URL. If a name is repeated, its last value counts.
+    /// Parses the query of a URL. If a name is repeated, its last value is used.
     pub fn parse(query: &str) -> Self {
         let mut request = Self::default();
         for (name, value) in url::form_urlencoded::parse(query.as_bytes()) {
@@ -140,8 +140,8 @@ impl HubRequest {
     }
 }
 
-/// The token with which a hub proves that the webhook's owner entered the URL there. Derived from the secret, so that
-/// it can be shown, and different for each webhook.
+/// Returns the verify token, which proves to the gateway that the webhook's owner entered the URL at the hub. The
+/// token is derived from the secret, so it can be shown. It is different for each webhook.
 pub fn verify_token(secret: &str, public_id: &str) -> String {
     let subject = format!("gatehouse verify token\n{public_id}");
     let mut token = hmac_sha256_hex(secret.as_bytes(), subject.as_bytes());

@@ -115,7 +115,7 @@ fn codehost_b_translates_its_hooks() {
             "system.merge_request",
         ),
         ("Brand New Thing Hook", &json!({}), "brand_new_thing"),
-        // Already names in the profile's list.
+        // These names are already in the profile's list.
         ("merge_request.open", &open, "merge_request.open"),
         ("push", &json!({ "action": "x" }), "push"),
         ("note", &json!({ "action": "x" }), "note"),
@@ -290,7 +290,7 @@ fn delivery_keys_are_exactly_those_specified() {
     assert_eq!(key_of("twilio", &token, &nothing), Some("t".into()));
 }
 
-/// These senders use the same body for different events: an alert that still fires, or a second test.
+/// These senders send the same body for different events: an alert that still fires, or a second test.
 #[test]
 fn where_equal_bodies_are_different_events_nothing_is_a_duplicate() {
     for profile in ["grafana", "alertmanager", "uptime_kuma"] {

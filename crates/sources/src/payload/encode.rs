@@ -1,4 +1,4 @@
-//! Turns a stored payload back into a body, in the encoding that its sender used.
+//! Converts a stored payload to a body in the encoding that its sender used.
 
 use super::BodyKind;
 use serde_json::{Map, Value};

@@ -7,12 +7,12 @@ use percent_encoding::percent_decode;
 
 use super::PayloadError;
 
-/// Whether a body that may be a form is JSON. A form would percent-encode these brackets.
+/// Returns whether a body that may be a form is JSON. A form would percent-encode these brackets.
 pub(super) fn looks_like_json(body: &[u8]) -> bool {
     matches!(body.trim_ascii_start().first(), Some(b'{' | b'['))
 }
 
-/// The content of the field `payload`. If the field is repeated, the last one wins.
+/// Returns the content of the field `payload`. If the field is repeated, the last one is used.
 pub(super) fn payload_field(body: &[u8]) -> Result<String, PayloadError> {
     let mut found = None;
     for (name, value) in pairs(body) {

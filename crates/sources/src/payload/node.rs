@@ -49,12 +49,12 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The original JSON text of this value.
+    /// Returns the original JSON text of this value.
     pub fn raw(self) -> &'a str {
         self.text.get(self.place()).unwrap_or_default()
     }
 
-    /// The position of this value in the payload's text, in bytes.
+    /// Returns the position of this value in the payload's text, in bytes.
     pub fn place(self) -> Range<usize> {
         let place = |at: u32| usize::try_from(at).unwrap_or(usize::MAX);
         place(self.tree.start)..place(self.tree.end)
@@ -64,20 +64,20 @@ impl<'a> Node<'a> {
         self.kind() == Kind::Null
     }
 
-    /// The text of a string. Unpaired surrogates, which JavaScript senders produce when they truncate text,
-    /// become replacement characters.
+    /// Returns the text of a string. Unpaired surrogates become replacement characters. JavaScript senders produce
+    /// them when they truncate text.
     pub fn as_str(self) -> Option<Cow<'a, str>> {
         (self.kind() == Kind::String).then(|| decode(self.raw()))
     }
 
-    /// An integer that fits in an `i64`.
+    /// Returns an integer that fits in an `i64`.
     pub fn as_i64(self) -> Option<i64> {
         (self.kind() == Kind::Number)
             .then(|| self.raw().parse().ok())
             .flatten()
     }
 
-    /// An integer that fits in a `u64`.
+    /// Returns an integer that fits in a `u64`.
     pub fn as_u64(self) -> Option<u64> {
         (self.kind() == Kind::Number)
             .then(|| self.raw().parse().ok())
@@ -88,7 +88,7 @@ impl<'a> Node<'a> {
         (self.kind() == Kind::Bool).then(|| self.raw() == "true")
     }
 
-    /// A string's text, or a number with its original spelling. Vendors use both as IDs.
+    /// Returns a string's text, or a number with its original spelling. Vendors use both as IDs.
     pub fn as_id(self) -> Option<Cow<'a, str>> {
         match self.kind() {
             Kind::String => Some(decode(self.raw())),
@@ -97,7 +97,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The member with this key, or the array element at this index.
+    /// Returns the member with this key, or the array element at this index.
     pub fn get(self, key: &str) -> Option<Self> {
         match &self.tree.inside {
             Inside::Object(members) => members.get(key).map(|tree| self.other(tree)),
@@ -111,17 +111,17 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The value at a dot-separated path of keys and indexes.
+    /// Returns the value at a dot-separated path of keys and indexes.
     pub fn at(self, path: &str) -> Option<Self> {
         path.split('.').try_fold(self, Self::get)
     }
 
-    /// The string at a path. Returns `None` for any other type.
+    /// Returns the string at a path. Returns `None` for any other type.
     pub fn string(self, path: &str) -> Option<Cow<'a, str>> {
         self.at(path)?.as_str()
     }
 
-    /// The number of elements or members; 0 for any other type.
+    /// Returns the number of elements or members; 0 for any other type.
     pub fn len(self) -> usize {
         match &self.tree.inside {
             Inside::Array(items) => items.len(),
@@ -134,7 +134,7 @@ impl<'a> Node<'a> {
         self.len() == 0
     }
 
-    /// The elements of an array; empty for any other type.
+    /// Returns the elements of an array; empty for any other type.
     pub fn items(self) -> impl Iterator<Item = Node<'a>> {
         let items: &'a [Tree] = match &self.tree.inside {
             Inside::Array(items) => items,
@@ -143,7 +143,7 @@ impl<'a> Node<'a> {
         items.iter().map(move |tree| self.other(tree))
     }
 
-    /// The members of an object in their original order; empty for any other type.
+    /// Returns the members of an object in their original order; empty for any other type.
     pub fn entries(self) -> impl Iterator<Item = (&'a str, Node<'a>)> {
         let members = match &self.tree.inside {
             Inside::Object(members) => Some(members),
@@ -156,7 +156,7 @@ impl<'a> Node<'a> {
     }
 }
 
-/// Payloads are untrusted data, so logs show only the type.
+/// Prints only the type, because payloads are untrusted data.
 impl fmt::Debug for Node<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Node({:?})", self.kind())

@@ -60,7 +60,7 @@ fn of_a_key_that_is_there_twice_the_last_counts() {
     assert_eq!(payload.get("a.c").unwrap().as_i64(), Some(3));
     assert_eq!(payload.root().len(), 2);
     assert_eq!(payload.root().compact(usize::MAX), r#"{"a":{"c":3},"b":2}"#);
-    // The same key, spelled in two ways.
+    // Both spellings are the same key.
     assert_eq!(json(r#"{"a":1,"\u0061":2}"#).get("a").unwrap().raw(), "2");
 }
 
@@ -215,7 +215,7 @@ fn nesting_has_a_limit() {
         Payload::from_json(&objects(MAX_DEPTH + 1)).unwrap_err(),
         PayloadError::TooDeep
     );
-    // A million levels neither overflow the stack nor are accepted.
+    // A million levels do not overflow the stack, and are not accepted.
     assert_eq!(
         Payload::from_json(&nested(1_000_000)).unwrap_err(),
         PayloadError::TooDeep
@@ -229,7 +229,7 @@ fn a_form_carries_json_in_its_field_payload() {
     let payload =
         Payload::read(kind, b"x=1&payload=%7B%22a%22%3A+%22b+%2B+%C3%A9%22%7D&y").unwrap();
     assert_eq!(payload.clone().into_text(), "{\"a\": \"b + é\"}");
-    // The body determines the format. Content types are unreliable: `curl -d` always declares a form.
+    // The body determines the format, because content types are unreliable: `curl -d` always declares a form.
     assert_eq!(
         Payload::read(kind, b" \n{\"a\":1}").unwrap().into_text(),
         " \n{\"a\":1}"
@@ -241,7 +241,7 @@ fn a_form_carries_json_in_its_field_payload() {
         "2"
     );
     assert_eq!(error(kind, b"load=%7B%7D"), PayloadError::NoPayloadField);
-    // Neither looks like JSON.
+    // Neither body looks like JSON.
     assert_eq!(error(kind, b"1e9"), PayloadError::NoPayloadField);
     assert_eq!(error(kind, b"payload="), PayloadError::Empty);
     assert_eq!(error(kind, b"payload"), PayloadError::Empty);

@@ -14,7 +14,7 @@ pub(super) fn decode(raw: &str) -> Cow<'_, str> {
     if let Some(plain) = plain {
         return Cow::Borrowed(plain);
     }
-    // serde_json accepts unpaired surrogates when asked for bytes, but not when asked for text.
+    // `serde_json` accepts unpaired surrogates in bytes, but not in text.
     let mut reader = serde_json::Deserializer::from_str(raw);
     let bytes = (&mut reader).deserialize_bytes(Bytes).unwrap_or_default();
     Cow::Owned(match String::from_utf8(bytes) {

@@ -1,5 +1,5 @@
 //! The index of a JSON text: the start and end of each value. The caller must have validated the text with
-//! `serde_json`. Invalid text results in an error, never a panic.
+//! `serde_json`. Invalid text causes an error, never a panic.
 
 use indexmap::IndexMap;
 
@@ -65,7 +65,7 @@ impl Scanner<'_> {
         there
     }
 
-    /// The error for text that is not valid JSON after all.
+    /// Returns the error for text that is unexpectedly not valid JSON.
     fn lost(&self) -> PayloadError {
         PayloadError::NotJson {
             line: 1,
@@ -135,7 +135,7 @@ impl Scanner<'_> {
                 return Err(self.lost());
             }
             let value = self.value(depth)?;
-            // If a key is repeated, the last value wins and keeps the position of the first.
+            // If a key is repeated, the last value is used, at the position of the first.
             members.insert(key, value);
             if self.take(b'}') {
                 return Ok(Inside::Object(Box::new(members)));

@@ -1,5 +1,5 @@
-//! Serializes values as pretty or compact JSON, up to a number of characters. Serialization stops at the
-//! limit, so a short excerpt of a large payload is cheap.
+//! Serializes values as indented or compact JSON, up to a number of characters. Serialization stops at the limit,
+//! so a short excerpt of a large payload is cheap.
 
 use super::node::Node;
 use super::tree::Inside;

@@ -173,7 +173,7 @@ fn of_alternatives_one_must_be_met_and_the_first_is_reported() {
         vec![closed(), is_draft(), is_42()],
         vec![opened(), is_draft()],
         vec![closed(), is_42(), opened(), is_draft()],
-        // Without one before it, it is no alternative.
+        // The first condition has no previous one, so it is not an alternative.
         vec![is_42()],
     ] {
         assert_eq!(unmet(&met, &payload), None, "{met:?}");
@@ -233,7 +233,7 @@ fn a_stored_condition_keeps_null_apart_from_no_value() {
     };
     for one in [null, exists, or] {
         let text = serde_json::to_string(&one).unwrap();
-        // As an earlier version stored it.
+        // An earlier version did not store the member `or`.
         assert_eq!(text.contains("or"), one.or);
         assert_eq!(serde_json::from_str::<Condition>(&text).unwrap(), one);
     }

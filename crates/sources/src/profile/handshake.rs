@@ -5,7 +5,7 @@
 pub enum Handshake {
     /// A verified request. The response repeats a part of it.
     Verified { when: When, answer: Echo },
-    /// A GET request of a `WebSub` hub with a challenge and the webhook's verify token, which Meta uses:
+    /// A GET request of a `WebSub` hub with a challenge and the webhook's verify token. Meta sends such requests:
     /// <https://developers.facebook.com/docs/graph-api/webhooks/getting-started>
     Hub,
 }
@@ -20,7 +20,7 @@ pub enum When {
 }
 
 impl When {
-    /// The name of the header, in lower case.
+    /// Returns the name of the header, in lower case.
     pub(crate) const fn header(self) -> Option<&'static str> {
         match self {
             Self::Header(name, _) => Some(name),
@@ -37,7 +37,7 @@ pub enum Echo {
     Json(&'static str),
 }
 
-/// The response to a delivery that is not refused, in place of our own.
+/// A response to an accepted delivery that replaces our own.
 #[derive(Clone, Copy, Debug)]
 pub struct Reply {
     pub event: &'static str,

@@ -13,7 +13,7 @@ static IN_FILES: LazyLock<Vec<ProfileFile>> = LazyLock::new(|| {
     let read = |vendor: &FileVendor| {
         profile_file::parse(vendor.folder, vendor.profile, Some(vendor.sample))
     };
-    // A test parses each, so none is left out.
+    // A test parses each file, so no profile is missing.
     vendors::IN_FILES
         .iter()
         .filter_map(|vendor| read(vendor).ok())
@@ -32,7 +32,7 @@ pub(crate) struct Lists {
 }
 
 impl Lists {
-    /// The lists with the profiles of users' files. Never freed, like the profiles.
+    /// Returns the lists with the profiles of users' files. Lists are never freed, like the profiles.
     fn with(added: &[ProfileFile]) -> &'static Self {
         let in_files = || IN_FILES.iter().chain(added);
         let in_code = vendors::ALL.iter().filter_map(|vendor| vendor.profile);
@@ -59,8 +59,8 @@ pub(crate) fn lists() -> &'static Lists {
     *in_use.unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether the profile's ID, or the name of its auth mode, is in use. Compares with the vendors' profiles, the loaded
-/// profile files and `others`.
+/// Returns whether the profile's ID, or the name of its auth mode, is already in use. Compares with the vendors'
+/// profiles, the loaded profile files and `others`.
 pub fn is_taken(file: ProfileFile, others: &[ProfileFile]) -> bool {
     let id = file.profile.id;
     let in_files = || IN_FILES.iter().chain(others);
@@ -74,8 +74,8 @@ pub fn is_taken(file: ProfileFile, others: &[ProfileFile]) -> bool {
     has_id || has_mode
 }
 
-/// Replaces the profiles of users' files. Leaves out those for which [`is_taken`] is true. The profiles before remain
-/// usable where they are referenced.
+/// Replaces the profiles of users' files. Omits profiles for which [`is_taken`] is true. References to previous
+/// profiles stay valid.
 pub fn set_added(files: &[ProfileFile]) {
     let mut added: Vec<ProfileFile> = Vec::with_capacity(files.len());
     for file in files {

@@ -143,7 +143,7 @@ fn guides_say_where_to_paste_what() {
 #[test]
 fn the_bytes_are_proposed_where_a_signature_leaves_the_id_out() {
     for profile in all() {
-        // Every signature covers an ID in the body, and some one in a header.
+        // The signature must cover an ID in the body or in a header.
         let method = profile.default_auth_mode.method();
         let signed_headers = match method {
             Method::Signature(scheme) => scheme.id_headers,
@@ -160,8 +160,8 @@ fn the_bytes_are_proposed_where_a_signature_leaves_the_id_out() {
         let is_signed = !keys.is_empty() && keys.iter().all(is_signed);
         assert_eq!(profile.replay.id_is_signed, is_signed, "{profile}");
         assert!(profile.replay.note.ends_with('.'), "{profile}");
-        // If requests contain the secret itself, an attacker who captures one can send any other delivery, so no guard
-        // helps. The generic profile is left out because it supports every mode.
+        // If requests contain the secret itself, an attacker who captures a request can send any delivery, so no
+        // guard helps. The generic profile is excluded because it supports every mode.
         let sends_secret = profile.id != generic().id
             && matches!(
                 method,

@@ -128,7 +128,7 @@ fn event_source(raw: &Raw) -> Result<EventSource, Mistake> {
 fn notice(path: &str, raw: &RawNotice) -> Result<Notice, Mistake> {
     let is = line(&format!("{path}.is"), &raw.is)?;
     let when = match (&raw.header, &raw.body) {
-        // The header's value is stored, like every header that affects the event type.
+        // The value of the header is stored, like every header that affects the event type.
         (Some(header), None) => When::Header(stored_header(&format!("{path}.header"), header)?, is),
         (None, Some(body)) => When::Body(body_path(&format!("{path}.body"), body)?, is),
         _ => return mistake(path, EITHER),

@@ -12,8 +12,7 @@ pub(super) const MAX_LINE: usize = 300;
 pub(super) const MAX_GUIDE: usize = 8_000;
 /// Maximum number of elements of a list.
 pub(super) const MAX_ITEMS: usize = 200;
-/// Headers whose names suggest a secret although they contain none: Bitbucket's event type, and the usual names for an
-/// ID.
+/// Headers without secrets whose names suggest a secret: Bitbucket's event type, and the usual names for an ID.
 const NO_SECRETS: [&str; 3] = ["x-event-key", "idempotency-key", "x-idempotency-key"];
 /// Allowed tolerances, in seconds.
 pub(super) const TOLERANCES: std::ops::RangeInclusive<i64> = 1..=3600;
@@ -44,7 +43,7 @@ pub(super) fn id(path: &str, text: &str) -> Result<&'static str, Mistake> {
     Ok(leak(text))
 }
 
-/// One line of text, not empty.
+/// Validates one nonempty line of text.
 pub(super) fn line(path: &str, text: &str) -> Result<&'static str, Mistake> {
     let is_long = text.chars().count() > MAX_LINE;
     if text.trim().is_empty() || is_long || text.chars().any(char::is_control) {
@@ -85,7 +84,7 @@ pub(super) fn texts<U>(
     each(path, list, |path, text| check(path, text))
 }
 
-/// A header, in lower case.
+/// Validates a header name and converts it to lower case.
 pub(super) fn header(path: &str, name: &str) -> Result<&'static str, Mistake> {
     match name.parse::<HeaderName>() {
         Ok(parsed) if name.len() <= 64 => Ok(leak(parsed.as_str())),
@@ -93,7 +92,7 @@ pub(super) fn header(path: &str, name: &str) -> Result<&'static str, Mistake> {
     }
 }
 
-/// A header whose value is stored with deliveries.
+/// Validates the name of a header whose value is stored with deliveries.
 pub(super) fn stored_header(path: &str, name: &str) -> Result<&'static str, Mistake> {
     let name = header(path, name)?;
     if carries_credential(name) && !NO_SECRETS.contains(&name) {
@@ -107,7 +106,7 @@ pub(super) fn stored_header(path: &str, name: &str) -> Result<&'static str, Mist
     Ok(name)
 }
 
-/// A path of the body: parts with dots between them, or a JSON pointer (RFC 6901).
+/// Validates a path of the body: parts with dots between them, or a JSON pointer (RFC 6901).
 pub(super) fn body_path(path: &str, text: &str) -> Result<&'static str, Mistake> {
     let Some(pointer) = text.strip_prefix('/') else {
         return line(path, text);

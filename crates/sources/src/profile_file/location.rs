@@ -2,7 +2,7 @@
 
 use toml::de::{DeTable, DeValue};
 
-/// The line of an offset, from 1.
+/// Returns the line of an offset, from 1.
 pub(super) fn line_at(text: &str, offset: usize) -> usize {
     let before = text.bytes().take(offset);
     before.filter(|byte| *byte == b'\n').count() + 1

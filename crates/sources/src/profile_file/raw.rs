@@ -46,7 +46,7 @@ pub(super) enum RawBody {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawVerify {
-    /// A mode that already exists. Excludes all other members.
+    /// An existing mode. Excludes all other members.
     pub mode: Option<String>,
     #[serde(default)]
     pub headers: Vec<String>,
@@ -77,7 +77,7 @@ pub(super) enum RawAlgorithm {
     Sha512,
     #[serde(rename = "ed25519")]
     Ed25519,
-    /// The header has the secret itself.
+    /// The header contains the secret itself.
     #[serde(rename = "token")]
     Token,
 }
@@ -126,7 +126,7 @@ pub(super) struct RawEvent {
     pub headers: Vec<String>,
     #[serde(default)]
     pub body: Vec<String>,
-    /// Paths; the first with text is appended after a dot.
+    /// Paths. The first one with text is appended after a dot.
     #[serde(default)]
     pub detail: Vec<String>,
     /// Pairs of the sender's name and ours.

@@ -47,7 +47,7 @@ fn acme() -> ProfileFile {
     parse("acme.toml", ACME, None).unwrap()
 }
 
-/// The message about a changed file.
+/// Returns the error for a changed file.
 fn refused(from: &str, to: &str) -> String {
     assert!(ACME.contains(from), "{from}");
     let text = ACME.replacen(from, to, 1);

@@ -87,7 +87,7 @@ fn every_file_is_read_and_names_only_its_parts() {
                 .is_none_or(|name| file.parts.contains_key(name));
             assert!(known, "{profile}: {part}");
         }
-        // A placeholder that does not exist would remove its member, and with it a field of the summary.
+        // An unknown placeholder would remove its member, and with it a field of the summary.
         let mut rest = profile.sample;
         while let Some((_, after)) = rest.split_once("\"{") {
             let (choice, after) = after.split_once('}').unwrap();

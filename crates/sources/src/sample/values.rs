@@ -1,4 +1,4 @@
-//! Values that a sample contains.
+//! The values of a sample.
 
 use super::family;
 use gatehouse_domain::Timestamp;

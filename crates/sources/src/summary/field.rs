@@ -8,10 +8,10 @@ use crate::payload::Node;
 /// How a profile's events are summarized.
 #[derive(Debug)]
 pub struct Summary {
-    /// Groups of sentences by event type or family; an empty name matches any event. The most specific
-    /// sentence whose `{parts}` all have values wins. See `fill` for the syntax of parts.
+    /// Groups of sentences by event type or family; an empty name matches any event. The most specific sentence
+    /// whose `{parts}` all have values is used. See `fill` for the syntax of parts.
     pub sentences: &'static [&'static [(&'static str, &'static str)]],
-    /// Paths of the subject's title, for a summary in one line; the first with a value wins.
+    /// Paths of the subject's title, for a summary in one line. The first one with a value is used.
     pub titles: &'static [&'static str],
     /// The fields to show, from the first matching section. If none matches, the summary shows an outline
     /// of the payload.
@@ -44,25 +44,26 @@ enum Kind {
 }
 
 impl Field {
-    /// The value of the first path that has one, on one line.
+    /// Creates a field with the value of the first path that has one, on one line.
     pub const fn line(label: &'static str, paths: &'static [&'static str]) -> Self {
         let kind = Kind::Line(paths);
         Self { label, kind }
     }
 
-    /// A template with `{paths}`, as in a sentence. Omitted if a part is missing.
+    /// Creates a field with a template that contains `{paths}`, as in a sentence. The field is omitted if a part is
+    /// missing.
     pub const fn text(label: &'static str, template: &'static str) -> Self {
         let kind = Kind::Text(template);
         Self { label, kind }
     }
 
-    /// The text of the first path that has one, as an indented block below the label.
+    /// Creates a field with the text of the first path that has one, as an indented block below the label.
     pub const fn block(label: &'static str, paths: &'static [&'static str]) -> Self {
         let kind = Kind::Block(paths);
         Self { label, kind }
     }
 
-    /// The elements of an array, or one member of each element.
+    /// Creates a field with the elements of an array, or one member of each element.
     pub const fn list(label: &'static str, path: &'static str, member: &'static str) -> Self {
         let kind = Kind::List(path, member);
         Self { label, kind }
@@ -73,7 +74,7 @@ impl Field {
         Self { label, kind }
     }
 
-    /// A field that is rendered by a function.
+    /// Creates a field that is rendered by a function.
     pub(crate) const fn own(write: fn(&mut Report, Node<'_>)) -> Self {
         let kind = Kind::Own(write);
         Self { label: "", kind }
@@ -114,8 +115,8 @@ impl Field {
     }
 }
 
-/// The entries that match an event, most specific first: the exact type, then families from longest to
-/// shortest, then entries for any event.
+/// Returns the entries that match an event, most specific first: the exact type, families from longest to shortest,
+/// and entries for any event.
 pub(super) fn most_specific<'t, T: 't>(
     entries: impl Iterator<Item = &'t T>,
     event: &str,
@@ -175,13 +176,13 @@ fn say(part: &str, root: Node<'_>) -> Option<String> {
     }
 }
 
-/// Whether a path has a value other than `null` or `false`.
+/// Returns whether a path has a value other than `null` or `false`.
 fn is_there(root: Node<'_>, path: &str) -> bool {
     root.at(path)
         .is_some_and(|found| !found.is_null() && found.as_bool() != Some(false))
 }
 
-/// The name of a branch or tag without Git's prefix.
+/// Returns the name of a branch or tag without Git's prefix.
 pub(crate) fn short_ref(name: &str) -> &str {
     ["refs/heads/", "refs/tags/"]
         .iter()
@@ -189,7 +190,7 @@ pub(crate) fn short_ref(name: &str) -> &str {
         .unwrap_or(name)
 }
 
-/// The first 10 characters of a commit ID.
+/// Returns the first 10 characters of a commit ID.
 pub(crate) fn short_id(id: &str) -> String {
     id.chars().take(10).collect()
 }

@@ -1,4 +1,4 @@
-//! Renders a payload without a table: its plain values by path, or the object that the event is about.
+//! Renders a payload without a table: its scalar values by path, or the object that the event is about.
 
 use super::report::{Report, first, word};
 use crate::payload::{Kind, Node};
@@ -9,7 +9,7 @@ const MAX_LEVELS: usize = 3;
 const MAX_VALUES: usize = 40;
 /// Maximum number of array elements shown.
 const MAX_ELEMENTS: usize = 5;
-/// Longer or multi-line texts are shown below their name.
+/// Maximum length of a text on the line of its name. Longer or multi-line texts are shown below their name.
 const MAX_ON_LINE: usize = 200;
 /// Members that describe the context of an event rather than its subject.
 const SURROUNDINGS: [&str; 6] = [
@@ -21,7 +21,7 @@ const SURROUNDINGS: [&str; 6] = [
     "changes",
 ];
 
-/// Shows plain values, outermost first, up to [`MAX_VALUES`].
+/// Shows scalar values, outermost first, up to [`MAX_VALUES`].
 pub(super) fn everything(report: &mut Report, root: Node<'_>) {
     if !matches!(root.kind(), Kind::Object | Kind::Array) {
         report.block(
@@ -40,7 +40,7 @@ pub(super) fn everything(report: &mut Report, root: Node<'_>) {
     }
 }
 
-/// Shows the plain values of an object or array, then the values of its children.
+/// Shows the scalar values of an object or array, followed by the values of its children.
 fn inside(report: &mut Report, node: Node<'_>, path: &str, levels: usize, left: &mut usize) {
     let mut deeper = Vec::new();
     for (name, member) in members(node) {

@@ -35,7 +35,7 @@ fn assert_sound(summary: &str, context: &str) {
     );
 }
 
-/// Values that a hostile sender puts in place of the expected ones.
+/// Returns the values that a hostile sender sends instead of the expected ones.
 fn junk() -> Vec<Value> {
     vec![
         Value::Null,

@@ -1,6 +1,6 @@
-//! Templates that are JSON. Placeholders are in strings: a string that is one placeholder becomes the payload's
-//! value with its type, and in a longer string the value is inserted as text. Braces that are not placeholders remain
-//! unchanged. The result is always JSON, whatever the payload contains.
+//! JSON templates. Placeholders are in strings. A string that consists of one placeholder becomes the payload's
+//! value with its type. In a longer string, the value is inserted as text. Braces that are not placeholders remain
+//! unchanged. The result is always JSON, for any payload.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use super::pieces::{Piece, is_name, is_path, pieces};
 use super::{ANSWER, MAX_RENDERED_BYTES, RAW, value};
 use crate::payload::{Kind, MAX_DEPTH, Node, Payload, PayloadError};
 
-/// Why a template is not JSON. The texts continue a sentence about the field.
+/// Why a template is not JSON. The text continues a sentence about the field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum JsonTemplateError {
     #[error(
@@ -30,7 +30,7 @@ pub enum JsonRenderError {
     TooDeep,
 }
 
-/// A template that is JSON.
+/// A parsed JSON template.
 #[derive(Clone, Debug)]
 pub struct JsonTemplate(Payload);
 
@@ -40,7 +40,7 @@ pub struct RenderedJson {
     /// JSON without white space between its parts, at most [`MAX_RENDERED_BYTES`] long and [`MAX_DEPTH`] deep.
     pub text: String,
     /// The names that the payload does not contain, without repetitions. A string that consists only of such a name
-    /// became `null`. Others remained unchanged.
+    /// becomes `null`. In a longer string, the placeholder remains unchanged.
     pub missing: Vec<String>,
 }
 
@@ -58,7 +58,7 @@ impl JsonTemplate {
     }
 
     /// Renders the template. `{answer}` inserts the answer of an agent, if there is one, and takes precedence over
-    /// a field of that name.
+    /// a field with this name.
     pub fn render(
         &self,
         payload: &Payload,
@@ -176,7 +176,7 @@ impl<'a> Writer<'a> {
                 self.string(&["{", name, "}"].concat())
             };
         };
-        // One more character than fits, so that a value that was cut is too large.
+        // Writes one character more than fits, so that a truncated value exceeds the limit.
         self.put(&node.compact(self.room().saturating_add(1)))?;
         if depth + depth_of(node) > MAX_DEPTH {
             return Err(JsonRenderError::TooDeep);
@@ -184,8 +184,8 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// The text that replaces a pair of braces in a longer string. `None` if they are not a placeholder, or if the
-    /// payload does not have the field.
+    /// Returns the text that replaces a pair of braces in a longer string. Returns `None` if the braces are not a
+    /// placeholder, or if the payload does not have the field.
     fn part(&mut self, name: &str) -> Option<Cow<'a, str>> {
         if !is_name(name) {
             return None;
@@ -205,7 +205,7 @@ fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// Nesting depth of objects and arrays; 0 for any other value.
+/// Returns the nesting depth of objects and arrays; 0 for any other value.
 fn depth_of(node: Node<'_>) -> usize {
     if !matches!(node.kind(), Kind::Array | Kind::Object) {
         return 0;

@@ -13,13 +13,14 @@ pub(super) fn pieces(template: &str) -> Pieces<'_> {
     Pieces { rest: template }
 }
 
-/// Whether the content of a pair of braces can name a field. It cannot in JSON within a text, such as `{"a":1}`.
+/// Returns whether the content of a pair of braces can name a field. In JSON within a text, such as `{"a":1}`, it
+/// cannot.
 pub(super) fn is_name(name: &str) -> bool {
     !name.is_empty() && !name.contains('"')
 }
 
-/// Whether the content of a pair of braces looks like the path of a field: names of letters, digits and `_-$@:/`,
-/// separated by dots. Other names are fields only if the payload has them.
+/// Returns whether the content of a pair of braces looks like the path of a field: names of letters, digits and
+/// `_-$@:/`, separated by dots. Other names are fields only if the payload contains them.
 pub(super) fn is_path(name: &str) -> bool {
     name.split('.').all(|part| {
         let is_usual = |c: char| c.is_alphanumeric() || "_-$@:/".contains(c);

@@ -93,7 +93,7 @@ fn raw_is_the_payload_with_an_indent() {
 
 #[test]
 fn raw_is_cut_at_4000_characters() {
-    // A string with quotes. An escape counts as its written characters.
+    // The value is a string with quotes. An escape counts as its written characters.
     let text = |chars: usize| format!("\"{}\"", "é".repeat(chars));
     assert_eq!(rendered("{__raw__}", &text(3998)), text(3998));
     let cut = rendered("{__raw__}.", &text(3999));
@@ -117,7 +117,7 @@ fn objects_and_arrays_are_cut_at_2000_characters() {
 #[test]
 fn values_are_never_templates() {
     assert_eq!(rendered("{evil}", PAYLOAD), "{action} {__raw__}");
-    // A value and the surrounding template do not combine into a placeholder either.
+    // A value and the surrounding template do not combine into a placeholder.
     assert_eq!(rendered("{{a}b}", r#"{"a":"a","ab":"x"}"#), "{ab}");
 }
 

@@ -32,7 +32,7 @@ pub enum VerifyError {
 }
 
 impl VerifyError {
-    /// A label for metrics and for the delivery's record.
+    /// Returns a label for metrics and for the delivery's record.
     pub const fn reason(self) -> &'static str {
         match self {
             Self::Missing => "missing_signature",

@@ -8,7 +8,7 @@ use http::HeaderMap;
 use super::scheme::{Encoding, Scheme, Time};
 use super::{MAX_CANDIDATES, MAX_HEADER_BYTES, VerifyError};
 
-/// The proof that a request presents.
+/// The proof in a request.
 pub(super) struct Claim<'a> {
     /// Signatures of the scheme's length; at least one and at most [`MAX_CANDIDATES`].
     pub candidates: Vec<Vec<u8>>,
@@ -29,7 +29,7 @@ pub(super) fn read<'a>(scheme: &Scheme, headers: &'a HeaderMap) -> Result<Claim<
         if let Time::Item(prefix) = scheme.time
             && let Some(time) = item.strip_prefix(prefix)
         {
-            // Repeating the same timestamp is harmless. With two different ones, it is unclear which was
+            // Repeating the same timestamp is harmless. If two timestamps differ, it is unclear which one was
             // signed.
             if timestamp.replace(time).is_some_and(|before| before != time) {
                 return Err(VerifyError::Malformed);
@@ -62,7 +62,7 @@ pub(super) fn read<'a>(scheme: &Scheme, headers: &'a HeaderMap) -> Result<Claim<
     })
 }
 
-/// The values of the first header in `names` that is present; empty if none is.
+/// Returns the values of the first header in `names` that is present; empty if none is.
 pub(super) fn first_present<'a>(
     headers: &'a HeaderMap,
     names: &[&str],
@@ -103,13 +103,13 @@ fn items<'a>(scheme: &Scheme, value: &'a [u8]) -> Vec<&'a str> {
     }
 }
 
-/// The signature in an item. Returns `None` if the item belongs to another scheme (`v0=`, `sha1=`, `v1a,`).
+/// Returns the signature in an item. Returns `None` if the item belongs to another scheme (`v0=`, `sha1=`, `v1a,`).
 fn candidate<'a>(scheme: &Scheme, item: &'a str) -> Option<&'a str> {
     let behind = scheme
         .prefixes
         .iter()
         .find_map(|prefix| item.strip_prefix(prefix));
-    // In hex, `=` is part of another scheme's prefix; in Base64, it is padding.
+    // In hex, `=` is part of another scheme's prefix. In Base64, it is padding.
     let alone = scheme.bare
         && !item.is_empty()
         && (scheme.encoding == Encoding::Base64 || !item.contains('='));

@@ -1,5 +1,5 @@
-//! The data types of signature schemes. If headers have a neutral and a vendor name, the neutral name comes
-//! first and wins.
+//! The data types of signature schemes. If a header has a neutral and a vendor name, the neutral name comes first
+//! and takes precedence.
 
 /// Maximum difference between the sender's timestamp and our clock, in seconds, in either direction.
 pub const TOLERANCE_SECONDS: i64 = 300;
@@ -60,7 +60,7 @@ pub(crate) enum Algorithm {
 }
 
 impl Algorithm {
-    /// The length of a signature in bytes.
+    /// Returns the length of a signature in bytes.
     pub const fn bytes(self) -> usize {
         match self {
             Self::Sha256 => 32,
@@ -72,7 +72,7 @@ impl Algorithm {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Encoding {
-    /// Upper or lower case.
+    /// Hex digits in upper or lower case.
     Hex,
     Base64,
 }
@@ -98,7 +98,7 @@ pub(crate) enum Part {
     Body,
     /// The URL that the sender called.
     Url,
-    /// The URL, then the form's names and values, sorted by name.
+    /// The URL, followed by the form's names and values, sorted by name.
     UrlAndForm,
 }
 
@@ -110,7 +110,7 @@ pub(crate) enum Time {
     Item(&'static str),
     /// In one of these headers.
     Headers(&'static [&'static str]),
-    /// In milliseconds, in this field of the body, if present. The tolerance is a setting.
+    /// A field of the body with milliseconds, if present. A setting specifies the tolerance.
     Body(&'static str),
 }
 
@@ -124,7 +124,7 @@ pub(crate) enum TimeFormat {
     Rfc3339,
 }
 
-/// HMAC-SHA256 of the body in hex, the base of most schemes.
+/// The HMAC-SHA256 of the body in hex. Most schemes are based on it.
 pub(crate) const BODY: Scheme = Scheme {
     headers: &[],
     algorithm: Algorithm::Sha256,

@@ -29,8 +29,8 @@ pub enum BadSecret {
     /// The mode requires the sender's public key.
     #[error("expected the sender's public key: 64 hexadecimal digits")]
     NotPublicKey,
-    /// The mode sends the secret in a header, but it contains characters that a header cannot.
-    #[error("a header cannot carry it")]
+    /// The mode sends the secret in a header, but the secret contains characters that are not allowed in a header.
+    #[error("a header cannot contain it")]
     NotForHeaders,
 }
 
@@ -59,7 +59,8 @@ pub fn check_secret(mode: AuthMode, secret: &str) -> Result<(), BadSecret> {
     }
 }
 
-/// Number of bytes of the secret that an attacker must guess. For `whsec_` secrets, the length of the decoded key.
+/// Returns the number of bytes of the secret that an attacker must guess. For `whsec_` secrets, this is the length
+/// of the decoded key.
 pub fn key_bytes(mode: AuthMode, secret: &str) -> usize {
     match mode.method() {
         Method::Signature(scheme) => key(scheme.key, secret).map_or(0, |key| key.len()),
@@ -67,7 +68,7 @@ pub fn key_bytes(mode: AuthMode, secret: &str) -> usize {
     }
 }
 
-/// The key for a secret. Returns `None` if it is empty or cannot be decoded.
+/// Returns the key for a secret. Returns `None` if the secret is empty or cannot be decoded.
 pub(super) fn key(kind: Key, secret: &str) -> Option<Zeroizing<Vec<u8>>> {
     let bytes: Cow<'_, [u8]> = match kind {
         Key::Text => Cow::Borrowed(secret.as_bytes()),

@@ -1,17 +1,17 @@
-//! Shell commands that sign a delivery as a sender would, for tests from a terminal. They need `openssl`.
+//! Shell commands that sign a delivery like a sender, for tests from a terminal. The commands need `openssl`.
 
 use super::scheme::{Algorithm, Encoding, Key, Method, Part, Scheme, Time, TimeFormat};
 use crate::auth_mode::AuthMode;
 
-/// How to sign a delivery in a POSIX shell. The caller sets `$SECRET`, `$BODY` and `$URL`, and for a form
-/// `$FIELDS`: the names and values, sorted by name.
+/// Commands that sign a delivery in a POSIX shell. The caller sets `$SECRET`, `$BODY` and `$URL`. For a form, the
+/// caller also sets `$FIELDS`: the names and values, sorted by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ShellRecipe {
     /// Commands that set the variables in `headers`.
     pub lines: Vec<String>,
     /// The headers, for use within double quotes. `{header}` is the header that the webhook configures.
     pub headers: Vec<String>,
-    /// The member of the body with the time in milliseconds, which may be left out.
+    /// The member of the body with the time in milliseconds. The member is optional.
     pub body_time: Option<&'static str>,
 }
 
@@ -103,7 +103,7 @@ fn signature(scheme: &Scheme, vendor: Option<&str>) -> ShellRecipe {
     recipe
 }
 
-/// The header with the vendor's own name if there is one, otherwise the first, in the usual capitals.
+/// Returns the header with the vendor's own name if there is one, otherwise the first one, in the usual capitals.
 pub(crate) fn vendor_header(names: &[&str], vendor: Option<&str>) -> String {
     let own = names
         .iter()
@@ -134,7 +134,7 @@ mod tests {
     const URL: &str = "https://gatehouse.example/api/webhooks/ingest/wh_1?a=b";
     const SECRET: &str = "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
 
-    /// The headers that a shell expands from the recipe.
+    /// Returns the headers that a shell expands from the recipe.
     fn run(recipe: &ShellRecipe, body: &str, fields: &str) -> HeaderMap {
         let print = |header| format!("printf '%s\\n' \"{header}\"");
         let lines = recipe.lines.iter().cloned();

@@ -1,5 +1,5 @@
-//! Signs deliveries as a sender would. `webhooks.test` uses it, so that test deliveries take the same path
-//! as real ones.
+//! Signs deliveries like a sender. `webhooks.test` uses it, so that test deliveries take the same path as real
+//! ones.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -29,8 +29,8 @@ pub struct SignInput<'a> {
     pub id: &'a str,
 }
 
-/// The headers that a sender would add, under their neutral names. Omits values that a header cannot
-/// contain. Empty in a mode in which only the sender can sign; see [`AuthMode::can_sign`].
+/// Returns the headers that a sender would add, with their neutral names. Omits values that a header cannot
+/// contain. Returns none in a mode in which only the sender can sign; see [`AuthMode::can_sign`].
 pub fn sign(input: &SignInput<'_>) -> Vec<(HeaderName, HeaderValue)> {
     match input.mode.method() {
         Method::Open => Vec::new(),
@@ -48,7 +48,7 @@ pub fn sign(input: &SignInput<'_>) -> Vec<(HeaderName, HeaderValue)> {
     }
 }
 
-/// Like [`sign`], under the vendor's own names, for a program that was written for the vendor.
+/// Like [`sign`], but with the vendor's own names, for a program that was written for the vendor.
 pub fn sign_as_vendor(input: &SignInput<'_>) -> Vec<(HeaderName, HeaderValue)> {
     let vendor = input.mode.alias().and_then(|alias| alias.split('_').next());
     let lists: Vec<&[&str]> = match input.mode.method() {

@@ -24,7 +24,7 @@ pub(super) struct Subject<'a> {
     pub body: &'a [u8],
 }
 
-/// Whether any candidate is valid for any secret.
+/// Returns whether any candidate is valid for any secret.
 pub(super) fn check(
     scheme: &Scheme,
     claim: &Claim<'_>,
@@ -58,7 +58,7 @@ pub(super) fn check(
                     body: input.body,
                 },
             );
-            // Compare every candidate, even after a match, to keep the time constant.
+            // Compares every candidate, even after a match, to keep the time constant.
             for candidate in &claim.candidates {
                 right |= expected.as_slice().ct_eq(candidate);
             }
@@ -70,7 +70,8 @@ pub(super) fn check(
     Ok(bool::from(right))
 }
 
-/// The expected signature. Empty, which matches nothing, if the delivery cannot be signed.
+/// Returns the expected signature. If the delivery cannot be signed, returns an empty signature, which matches
+/// nothing.
 pub(super) fn signature(scheme: &Scheme, key: &[u8], subject: &Subject<'_>) -> Vec<u8> {
     let Some(parts) = parts(scheme, subject) else {
         return Vec::new();
@@ -83,7 +84,8 @@ pub(super) fn signature(scheme: &Scheme, key: &[u8], subject: &Subject<'_>) -> V
     }
 }
 
-/// Whether a candidate is a signature with the private key of this public key (RFC 8032). Nothing here is secret.
+/// Returns whether a candidate is a signature with the private key of this public key (RFC 8032). The inputs are
+/// not secret.
 fn is_signed_with(
     scheme: &Scheme,
     key: &[u8],
@@ -109,7 +111,7 @@ fn is_signed_with(
     Choice::from(u8::from(is_valid))
 }
 
-/// The signed parts in order. Returns `None` if the delivery cannot be signed.
+/// Returns the signed parts in order. Returns `None` if the delivery cannot be signed.
 pub(super) fn parts<'a>(scheme: &Scheme, subject: &Subject<'a>) -> Option<Vec<Cow<'a, [u8]>>> {
     let mut parts: Vec<Cow<'_, [u8]>> = Vec::new();
     for part in scheme.signed {
@@ -136,8 +138,8 @@ fn mac<M: Mac + KeyInit>(key: &[u8], parts: &[Cow<'_, [u8]>]) -> Vec<u8> {
     mac.finalize().into_bytes().to_vec()
 }
 
-/// The URL, then the form's names and values, sorted by name; repeated names with their distinct values in
-/// order. If the URL contains the body's hash, the URL alone.
+/// Returns the URL, followed by the form's names and values, sorted by name. A repeated name has its distinct
+/// values in order. If the URL contains the hash of the body, returns only the URL.
 fn url_and_form<'a>(url: &'a str, body: &'a [u8]) -> Option<Vec<Cow<'a, [u8]>>> {
     let mut parts = vec![Cow::Borrowed(url.as_bytes())];
     if let Some(claimed) = body_hash(url) {
@@ -163,8 +165,8 @@ fn body_hash(url: &str) -> Option<String> {
         .and_then(|(_, hash)| String::from_utf8(hash.to_vec()).ok())
 }
 
-/// The URL as it is, with its default port, and without a port. Twilio signs either form, and other senders can be
-/// configured with either.
+/// Returns the URL unchanged. If its port is the default one, also returns the URL with or without the port. Twilio
+/// signs either spelling, and other senders can be configured with either.
 fn spellings(url: &str) -> Vec<Cow<'_, str>> {
     let mut all = vec![Cow::Borrowed(url)];
     let parsed = Url::parse(url).ok();
@@ -193,7 +195,7 @@ fn spellings(url: &str) -> Vec<Cow<'_, str>> {
     all
 }
 
-/// One form for all [`spellings`] of a URL: the shortest, without the default port.
+/// Returns one form for all [`spellings`] of a URL: the shortest one, without the default port.
 pub(super) fn canonical(url: &str) -> Cow<'_, str> {
     let all = spellings(url).into_iter();
     all.min_by_key(|spelling| spelling.len())

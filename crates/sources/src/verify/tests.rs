@@ -39,7 +39,7 @@ impl Case {
         }
     }
 
-    /// A case signed by our own signer.
+    /// Creates a case that our own signer signs.
     fn signed(mode: AuthMode, secret: &str, body: &[u8]) -> Self {
         let mut case = Self::new(mode, secret, body);
         case.sign();
@@ -95,7 +95,7 @@ impl Case {
     }
 }
 
-/// Whether the secret is `whsec_` and Base64.
+/// Returns whether the secret is `whsec_` and Base64.
 fn has_encoded_key(mode: AuthMode) -> bool {
     matches!(mode.method(), Method::Signature(scheme) if scheme.key == scheme::Key::Whsec)
 }
@@ -123,7 +123,7 @@ pub(crate) fn good(case: &Case) {
     assert!(other.verify().is_err());
 }
 
-/// Every mode that verifies something.
+/// Returns every mode that verifies something.
 fn checking() -> impl Iterator<Item = AuthMode> {
     AuthMode::all()
         .iter()
@@ -131,7 +131,7 @@ fn checking() -> impl Iterator<Item = AuthMode> {
         .filter(|mode| *mode != AuthMode::NONE && mode.can_sign())
 }
 
-/// The modes with a scheme in the table.
+/// Returns the modes with a scheme in the table.
 fn signing() -> impl Iterator<Item = (AuthMode, &'static scheme::Scheme)> {
     AuthMode::all()
         .iter()
@@ -141,7 +141,7 @@ fn signing() -> impl Iterator<Item = (AuthMode, &'static scheme::Scheme)> {
         })
 }
 
-/// The header that our signer uses for the signature.
+/// Returns the header that our signer uses for the signature.
 fn signature_header(scheme: &scheme::Scheme) -> &'static str {
     scheme.headers[0]
 }

@@ -16,7 +16,7 @@ pub(super) fn check_time(
     match scheme.time {
         Time::Unsigned => Ok(()),
         Time::Item(_) | Time::Headers(_) => {
-            // Some senders' timestamps have whole seconds, so truncate ours as well.
+            // Some senders' timestamps have whole seconds, so our time is truncated too.
             let then = match scheme.time_format {
                 TimeFormat::Seconds => seconds(claim.timestamp),
                 TimeFormat::Milliseconds => seconds(claim.timestamp).map(|ms| ms.div_euclid(1000)),
@@ -51,8 +51,8 @@ fn near(then: i64, now: i64, tolerance: i64) -> Result<(), VerifyError> {
     }
 }
 
-/// Parses a number that consists only of ASCII digits. It has no leading zero: where an ID is signed in front of the
-/// time without a separator, the last digit of the ID could be moved to the time.
+/// Parses a number that consists only of ASCII digits without a leading zero. If an ID is signed directly before
+/// the time, a zero at the end of the ID could otherwise be moved to the time.
 fn seconds(text: &str) -> Option<i64> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let is_one_spelling = text == "0" || !text.starts_with('0');
@@ -61,8 +61,8 @@ fn seconds(text: &str) -> Option<i64> {
         .flatten()
 }
 
-/// The milliseconds in the field; `None` if it is absent. A body that is not JSON is left for the parser to
-/// reject.
+/// Returns the milliseconds in the field; `None` if the field is absent. Ignores a body that is not JSON, which the
+/// parser rejects later.
 fn body_time(field: &str, body: &[u8]) -> Result<Option<i64>, VerifyError> {
     let Some(payload) = std::str::from_utf8(body)
         .ok()

@@ -35,7 +35,7 @@ pub(super) fn bearer(input: &VerifyInput<'_>) -> Result<(), VerifyError> {
     }
 }
 
-/// Compares hashes, so that timing does not reveal even the secret's length.
+/// Compares hashes, so that timing does not even reveal the length of the secret.
 fn compare(secrets: &[&str], values: &[&[u8]]) -> Result<(), VerifyError> {
     let secrets: Vec<_> = secrets
         .iter()

@@ -30,7 +30,8 @@ pub struct AuditPage {
     pub limit: i64,
 }
 
-/// Returns the query for a page of events. A kind is an equality of its own, so that its index is used.
+/// Returns the query for a page of events. The filter by kind is a plain equality, so that the database uses its
+/// index.
 pub(super) const fn list(has_kind: bool) -> &'static str {
     if has_kind {
         "SELECT * FROM audit_log WHERE seq < $1 AND kind = $2
@@ -44,7 +45,7 @@ pub(super) const fn list(has_kind: bool) -> &'static str {
 }
 
 impl Conn {
-    /// Events, newest first.
+    /// Lists events, newest first.
     pub async fn list_audit(&mut self, page: &AuditPage) -> Result<Vec<AuditRow>, StoreError> {
         let kind = page.kind.as_deref().unwrap_or_default();
         let query = query(list(!kind.is_empty()));

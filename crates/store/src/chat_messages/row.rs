@@ -8,10 +8,10 @@ use gatehouse_domain::id::{DeliveryId, MessageId, SessionId, TurnId};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChatMessageRow {
     pub session_id: SessionId,
-    /// The turn's number in the session. Messages are ordered by turn first.
+    /// The turn's number in the session. Messages are ordered by turn, then by `seq`.
     pub turn_no: i64,
-    /// The message's number in the session, in the order of storing. Messages of a turn are ordered by it.
-    /// Assigned by [`crate::Conn::insert_chat_message`].
+    /// The message's number in the session, in the order of storing. Assigned by
+    /// [`crate::Conn::insert_chat_message`].
     pub seq: i64,
     pub id: MessageId,
     pub turn_id: TurnId,
@@ -19,7 +19,8 @@ pub struct ChatMessageRow {
     pub role: String,
     /// The author: `owner`, `configured`, `model` or `stranger`.
     pub origin: String,
-    /// Whether it contains private data: the files of a user, or the result of a tool that returns private data.
+    /// Whether the message contains private data: the files of a user, or the result of a tool that returns private
+    /// data.
     pub is_private: bool,
     pub content: String,
     /// The tool calls of an assistant message, as JSON text.
@@ -28,7 +29,7 @@ pub struct ChatMessageRow {
     pub tool_call_id: Option<String>,
     /// The tool that produced a tool message.
     pub tool_name: Option<String>,
-    /// How the call that a tool message answers ended. Messages of earlier versions have none.
+    /// The status with which the tool call ended. `None` in messages of earlier versions.
     pub tool_status: Option<String>,
     /// Tokens that the model read for the message.
     pub input_tokens: Option<i64>,
@@ -42,7 +43,7 @@ pub struct ChatMessageRow {
     pub model: Option<String>,
     /// ID of the message's audio.
     pub audio: Option<String>,
-    /// The files of the message, as JSON text. They count as a stranger's.
+    /// The files of the message, as JSON text. Their content is untrusted.
     pub attachments: Option<String>,
     /// Why the answer ended; only in the last message of a turn.
     pub stop: Option<String>,
@@ -52,7 +53,7 @@ pub struct ChatMessageRow {
     pub delivery_id: Option<DeliveryId>,
     /// The model's reasoning before this message.
     pub reasoning: Option<String>,
-    /// Data that the model's provider needs back with the message, as JSON text.
+    /// Data that the provider of the model requires with the message in later requests, as JSON text.
     pub reasoning_state: Option<String>,
     /// The part of the message that was spoken before the person interrupted it.
     pub heard: Option<String>,
@@ -60,7 +61,7 @@ pub struct ChatMessageRow {
 }
 
 impl ChatMessageRow {
-    /// An empty message, whose position in the session is not known yet.
+    /// Creates an empty message, whose position in the session is not known yet.
     pub fn new(
         session_id: SessionId,
         turn_id: TurnId,

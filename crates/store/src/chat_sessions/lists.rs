@@ -7,12 +7,11 @@ use crate::{Conn, Engine, StoreError};
 use gatehouse_domain::Timestamp;
 use gatehouse_domain::id::SessionId;
 
-/// Sessions that have the same tags.
+/// The number of sessions with one combination of tags.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaggedChatSessions {
-    /// As in [`ChatSessionRow`].
+    /// The tags, in the format of [`ChatSessionRow`].
     pub tags: String,
-    /// The number of sessions.
     pub sessions: i64,
 }
 
@@ -21,29 +20,29 @@ columns! { TaggedChatSessions: tags, sessions }
 /// Filter and range of a listing.
 #[derive(Clone, Debug)]
 pub struct ChatSessionPage {
-    /// Only sessions whose label, key, ID, tag or text contains this text. Results of tools are not searched.
+    /// Only sessions whose label, key, ID, tag or text contains this text. The results of tools are not searched.
     pub q: Option<String>,
-    /// Whether messages are left out of the search for `q`.
+    /// Whether to search for `q` in names only, and not in messages.
     pub in_names_only: bool,
-    /// Only sessions that a webhook started, or only the others.
+    /// Only sessions that a webhook started, or only sessions that no webhook started.
     pub of_webhooks: Option<bool>,
     pub pinned: Option<bool>,
     pub archived: Option<bool>,
-    /// Only sessions that anyone with the link can read, or only the others.
+    /// Only sessions with a share link, or only sessions without one.
     pub shared: Option<bool>,
-    /// Only sessions with this tag, in any case of letters.
+    /// Only sessions with this tag, ignoring case.
     pub tag: Option<String>,
     /// Start of the period of the last message, inclusive.
     pub from: Option<Timestamp>,
     /// End of the period of the last message, exclusive.
     pub until: Option<Timestamp>,
-    /// Only sessions after this one in list order: its `updated_at` and ID.
+    /// Only sessions after this position in list order: the `updated_at` and the ID of a session.
     pub after: Option<(Timestamp, String)>,
     /// Maximum number of sessions.
     pub limit: i64,
 }
 
-/// Returns the query for a page of sessions, by the index on the time of the last message.
+/// Returns the query for a page of sessions. The query uses the index on the time of the last message.
 pub(super) fn list(engine: Engine) -> String {
     let [label, key, id, tags, content] = ["s.label", "s.key", "s.id", "s.tags", "m.content"]
         .map(|column| engine.contains(column, 3, 4));
@@ -67,7 +66,7 @@ pub(super) fn list(engine: Engine) -> String {
 }
 
 impl Conn {
-    /// Sessions, most recently used first.
+    /// Lists sessions, most recently used first.
     pub async fn list_chat_sessions(
         &mut self,
         page: &ChatSessionPage,
@@ -94,7 +93,7 @@ impl Conn {
         self.list(query.bind(wanted(page.shared))).await
     }
 
-    /// Returns the first message of a session, of a person or the agent, that contains this text.
+    /// Returns the first message of a person or of the agent in a session that contains this text.
     pub async fn find_chat_message_with(
         &mut self,
         session: &SessionId,
@@ -115,7 +114,7 @@ impl Conn {
             .await
     }
 
-    /// Each combination of tags and how many sessions have it.
+    /// Counts the sessions of each combination of tags.
     pub async fn count_chat_session_tags(&mut self) -> Result<Vec<TaggedChatSessions>, StoreError> {
         let query = query(
             "SELECT tags, CAST(COUNT(*) AS BIGINT) AS sessions FROM chat_sessions

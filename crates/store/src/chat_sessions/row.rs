@@ -9,7 +9,7 @@ use gatehouse_domain::id::SessionId;
 #[expect(clippy::struct_excessive_bools, reason = "each is a column of its own")]
 pub struct ChatSessionRow {
     pub id: SessionId,
-    /// A second unique name.
+    /// A second unique name of the session.
     pub key: String,
     /// Display name.
     pub label: String,
@@ -17,7 +17,7 @@ pub struct ChatSessionRow {
     pub agent_id: String,
     /// `user`, `webhook` or `channel`.
     pub source: String,
-    /// Whether the session contains text by a stranger that no person has cleared.
+    /// Whether the session contains untrusted text that no person has cleared.
     pub tainted: bool,
     /// Whether the session contains private data: files, or output of a tool.
     pub private: bool,
@@ -33,11 +33,11 @@ pub struct ChatSessionRow {
     /// `stranger` if the summary covers untrusted text, otherwise `model`.
     pub summary_origin: String,
     pub share_id: Option<String>,
-    /// Whether the owner keeps it at the top of the list.
+    /// Whether the owner pinned the session to the top of the list.
     pub pinned: bool,
-    /// Whether the owner keeps it out of the list.
+    /// Whether the owner archived the session, which hides it from the list.
     pub archived: bool,
-    /// Empty, or each tag on a line of its own, between a first and a last line break.
+    /// Empty, or the tags, each on its own line. A line break precedes the first tag and follows the last one.
     pub tags: String,
     pub created_at: Timestamp,
     /// When the last message was added.

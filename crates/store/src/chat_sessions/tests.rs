@@ -45,7 +45,7 @@ async fn idle_sessions_are_deleted_in_pieces_of_messages() {
 async fn a_period_of_sessions_is_a_range_of_the_index() {
     let database = crate::testing::sqlite();
     let store = database.open().await;
-    // The highest number first, so that `$1` does not change `$10`.
+    // Replaces the highest number first: `$1` is also the beginning of `$10`.
     let sql = (1..=13).rev().fold(list(Engine::Sqlite), |sql, at| {
         sql.replace(&format!("${at}"), "1")
     });

@@ -1,4 +1,4 @@
-//! Branches of a conversation: copies of its beginning, and deletion of messages from a turn on.
+//! Branches of a conversation: copies of its beginning, and the deletion of its end.
 
 use crate::chat_sessions::Number;
 use crate::sql::query;
@@ -19,7 +19,7 @@ impl Conn {
         Ok(found.map(|Number(number)| number))
     }
 
-    /// Whether a turn from this number on waits or runs.
+    /// Returns whether a turn with this number or a higher one waits or runs.
     pub async fn has_open_chat_turn(
         &mut self,
         session: &SessionId,
@@ -34,7 +34,7 @@ impl Conn {
             > 0)
     }
 
-    /// Whether a turn up to and including this number waits or runs.
+    /// Returns whether a turn with this number or a lower one waits or runs.
     pub async fn has_open_chat_turn_up_to(
         &mut self,
         session: &SessionId,
@@ -46,8 +46,8 @@ impl Conn {
         Ok(self.number(query.bind(session.as_str()).bind(last)).await? > 0)
     }
 
-    /// Copies the messages up to and including a turn into a new, empty session, with a summary of no more than
-    /// them. The recordings and files belong to the original: the copies have no recordings, and only name the files.
+    /// Copies the messages up to and including a turn into a new, empty session. Copies the summary if it covers no
+    /// later message. The copies have no recordings, and refer to the files of the original session.
     pub async fn insert_chat_branch(
         &mut self,
         from: &SessionId,
@@ -81,8 +81,8 @@ impl Conn {
         self.run(session.bind(copied).bind(last)).await.map(drop)
     }
 
-    /// Deletes the messages of a range of turns, both bounds inclusive, and a summary that covers one of
-    /// them. Recordings stay until the session is deleted.
+    /// Deletes the messages of a range of turns, both bounds inclusive. Deletes the summary if it covers one of
+    /// them. Recordings are kept until the session is deleted.
     pub async fn delete_chat_messages(
         &mut self,
         session: &SessionId,

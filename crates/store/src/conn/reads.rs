@@ -48,8 +48,8 @@ impl Conn {
                 Raw::Postgres(client) => {
                     let answer = postgres::list(client, &query, take);
                     match self.pipeline.ask(client, answer).await {
-                        // The server has refused the statement before its first row. In a transaction it refuses the
-                        // rest.
+                        // The server refused the statement before its first row. If a transaction is open, the
+                        // server refuses all later statements, so the statement cannot be repeated.
                         Err(error) if error.is_outdated_statement() && !self.pipeline.is_open() => {
                             let answer = postgres::list(client, &query, take);
                             self.pipeline.ask(client, answer).await
@@ -77,8 +77,8 @@ impl Conn {
         self.list_until(query, |_| false).await
     }
 
-    /// Returns the first rows whose sizes together are within a limit, plus the row that exceeds it. Further
-    /// rows are not read.
+    /// Returns rows until their total size exceeds a limit, including the row that exceeds it. Further rows are not
+    /// read.
     pub(crate) async fn list_within<T: FromRow>(
         &mut self,
         query: Query<'_>,

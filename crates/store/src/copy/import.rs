@@ -1,4 +1,4 @@
-//! Writes whole tables into an empty database.
+//! Inserts whole tables into an empty database.
 
 mod changes;
 
@@ -8,10 +8,11 @@ use crate::sql::{Value, query};
 use crate::{Conn, Location, OpenError, StoreError, migrate};
 use std::time::Duration;
 
-/// Timeout for a response. A server that no longer works on the statement is noticed within a minute.
+/// Timeout for a response. A connection check detects a server that stopped working on the statement within a
+/// minute.
 const PATIENCE: Duration = Duration::from_hours(1);
 
-/// The reason why rows could not be imported. The database then has no rows, except after [`ImportError::NotMigrated`]
+/// The reason why rows could not be imported. The database is then empty, except after [`ImportError::NotMigrated`]
 /// and after a failed [`super::move_rows()`].
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
@@ -23,7 +24,7 @@ pub enum ImportError {
         "the database is empty, but its tables are of a newer version; delete them and try again"
     )]
     NewerTables,
-    /// The rows were imported.
+    /// The rows were imported, but the migrations failed.
     #[error(
         "the rows were imported, but not migrated to this version; start the server to try again"
     )]
@@ -44,7 +45,7 @@ pub enum ImportError {
     Store(#[from] StoreError),
 }
 
-/// A transaction that writes rows into a database without any. Dropping it discards them.
+/// A transaction that inserts rows into an empty database. Dropping it rolls it back.
 ///
 /// Statements of SQLite block the thread.
 #[derive(Debug)]
@@ -61,7 +62,7 @@ impl Import {
         Self::start(location, version, false).await
     }
 
-    /// Begins a move, or continues an unfinished one. No server opens the database before [`Self::finish`].
+    /// Begins a move, or continues an unfinished one. No server can open the database before [`Self::finish`].
     pub(super) async fn begin_move(location: &Location, version: i64) -> Result<Self, ImportError> {
         Self::start(location, version, true).await
     }
@@ -75,7 +76,7 @@ impl Import {
         let source = location.source(Role::Migrator, 1)?;
         let mut conn = source.connect_patiently().await.map_err(fail)?;
         conn.wait_for(PATIENCE);
-        // Before the migration, which must not touch another installation.
+        // Checked before the migration, which must not change another installation.
         let tables = conn.list_all_tables().await?;
         let is_ours = tables.iter().any(|table| table.name == "settings");
         let is_continued = is_move && is_ours && migrate::is_unfinished_move(&mut conn).await?;
@@ -106,8 +107,8 @@ impl Import {
         })
     }
 
-    /// Whether the rows of this table are not imported, because they describe the old server. Backups of versions that
-    /// did not yet exclude this table contain it.
+    /// Returns whether the rows of this table are not imported, because they describe the old server. Backups of
+    /// earlier versions contain the table.
     pub fn ignores(name: &str) -> bool {
         SERVER_TABLES.contains(&name)
     }
@@ -178,8 +179,8 @@ impl Import {
     }
 }
 
-/// Begins a transaction at once. The connection of an import may write by default, so no statement may be sent after a
-/// `BEGIN` that could fail.
+/// Begins a transaction immediately. The connection of an import can also write outside a transaction, so no
+/// statement may be sent until `BEGIN` has succeeded.
 async fn begin(conn: &mut Conn, engine: Engine) -> Result<(), StoreError> {
     // An earlier version may have begun this move.
     if let Some(table) = engine.server_run_table() {
@@ -202,7 +203,7 @@ async fn has_rows(conn: &mut Conn, tables: &[Table]) -> Result<bool, StoreError>
     Ok(false)
 }
 
-/// `None` if a cell does not have the type of its column.
+/// Returns the cells as parameters; `None` if a cell does not have the type of its column.
 fn values<'r>(table: &Table, row: &'r [Cell]) -> Option<Vec<Value<'r>>> {
     if row.len() != table.columns.len() {
         return None;

@@ -20,10 +20,11 @@ pub struct MovedTable {
     pub sum: u128,
 }
 
-/// Copies all rows from one database into another, which must be empty or contain a part of these rows from an earlier
-/// call. The rows of an earlier call are compared before any is written. Then reads both and compares every row. No
-/// server opens the target before that. The source is only read. It must not change during the call: a difference is an
-/// error. Returns the tables. `progress` gets the number of rows done in a step and the total.
+/// Copies all rows from one database into another. The target must be empty, or contain a part of these rows from
+/// an earlier call. Compares the rows of an earlier call before writing any row. After the copy, reads both
+/// databases and compares every row. No server can open the target until the comparison succeeds. The source is not
+/// changed, and must not change during the call: a difference is an error. Returns the tables. `progress` gets the
+/// number of completed rows of a step and the total.
 ///
 /// Blocks the thread while it reads or writes SQLite.
 pub async fn move_rows(
@@ -33,7 +34,7 @@ pub async fn move_rows(
 ) -> Result<Vec<MovedTable>, ImportError> {
     let mut source = Snapshot::open(from).await?;
     let mut target = Import::begin_move(to, source.version()).await?;
-    // From here on, servers refuse the target.
+    // From this commit on, servers refuse to open the target.
     target.save().await?;
     let tables = source.tables().to_vec();
     ensure_begun_from(&mut source, to).await?;
@@ -70,7 +71,7 @@ pub async fn move_rows(
     Ok(moved)
 }
 
-/// Fails if the target has rows that are not the first ones of this source: those of a move from another source.
+/// Fails if the rows of the target are not the first rows of this source. They then come from another source.
 async fn ensure_begun_from(source: &mut Snapshot, to: &Location) -> Result<(), ImportError> {
     let mut copy = Snapshot::open_unfinished(to).await?;
     for table in source.tables().to_vec() {
@@ -94,7 +95,7 @@ fn differs(table: &Table) -> ImportError {
 }
 
 /// Copies the rows that the target does not have. Rows are written in the order in which the source returns them,
-/// so the rows of an unfinished move are the first ones. Returns the number of rows of the source.
+/// so an unfinished move has written the first rows. Returns the number of rows of the source.
 async fn copy_table(
     source: &mut Snapshot,
     target: &mut Import,
@@ -125,7 +126,7 @@ async fn copy_table(
     Ok(read)
 }
 
-/// Reads a table and adds up the hashes of its rows, or of the first `limit` ones.
+/// Reads a table and adds up the hashes of its rows, or of its first `limit` rows.
 async fn sum(
     snapshot: &mut Snapshot,
     table: &Table,
@@ -157,7 +158,7 @@ async fn sum(
     }
 }
 
-/// The first 16 bytes of the SHA-256 of a row. Each value is preceded by its type and its length.
+/// Returns the first 16 bytes of the SHA-256 of a row. Each value is preceded by its type and its length.
 fn hash<'c>(cells: impl Iterator<Item = &'c Cell>) -> u128 {
     let mut hash = Sha256::new();
     for cell in cells {

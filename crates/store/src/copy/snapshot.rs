@@ -13,12 +13,12 @@ const FIRST_ROWS: i64 = 16;
 const MAX_ROWS: i64 = 1_024;
 /// A page ends with the row that exceeds this size, in bytes.
 const PAGE_BYTES: usize = 8 << 20;
-/// Timeout for a response. Counting a large table takes a while. A server that no longer works on the statement is
-/// noticed within a minute.
+/// Timeout for a response. Counting the rows of a large table takes long. A connection check detects a server that
+/// stopped working on the statement within a minute.
 const PATIENCE: Duration = Duration::from_hours(1);
 
-/// A read transaction that sees the database as it was at its beginning. Writers are not held up, but SQLite
-/// cannot truncate its write-ahead log before the snapshot is dropped.
+/// A read transaction that sees the database as it was when the transaction began. Writers are not blocked, but
+/// SQLite cannot truncate its write-ahead log until the snapshot is dropped.
 ///
 /// Statements of SQLite block the thread.
 #[derive(Debug)]
@@ -59,7 +59,7 @@ impl Snapshot {
     pub(super) async fn open_unfinished(location: &Location) -> Result<Self, OpenError> {
         let engine = location.engine();
         let fail = |source| OpenError::Connect { engine, source };
-        // Not `Reader`, whose statements have a timeout.
+        // Not `Reader`: the statements of a reader have a timeout.
         let role = match engine {
             Engine::Sqlite => Role::Reader,
             Engine::Postgres => Role::Migrator,
@@ -93,7 +93,7 @@ impl Snapshot {
         self.conn.number(query(count)).await
     }
 
-    /// Reads the first rows of a table, or those after a page.
+    /// Reads the first rows of a table, or the rows after a page.
     pub async fn read(
         &mut self,
         table: &Table,
@@ -128,7 +128,7 @@ impl Snapshot {
     }
 }
 
-/// Every table has a primary key, whose order gives the pages.
+/// Builds the query for a page in the order of the primary key. Every table has a primary key.
 fn select(table: &Table, is_continued: bool, rows: i64) -> Result<String, StoreError> {
     let key: Vec<&str> = table
         .key

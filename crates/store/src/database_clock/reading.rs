@@ -1,4 +1,4 @@
-//! One reading of the clock of the database, with its possible error.
+//! One reading of the database clock.
 
 use super::{LARGEST_DIVERGENCE_MS, LONGEST_AGE_MS, LONGEST_ROUND_TRIP_MS, NodeTime};
 use crate::sql::query;
@@ -23,7 +23,7 @@ impl Reading {
     /// read its clock in the middle of the round trip.
     pub(super) fn new((asked, answered): (NodeTime, NodeTime), server_ms: i64) -> Self {
         let monotonic_ms = answered.monotonic_ms.saturating_sub(asked.monotonic_ms);
-        // Only the wall clock counts the time in which the host was suspended.
+        // The monotonic clock does not count the time in which the host was suspended; the wall clock does.
         let wall_ms = answered.wall.as_millis().abs_diff(asked.wall.as_millis());
         let server_ms = server_ms.saturating_add(signed(monotonic_ms / 2));
         Self {
@@ -38,7 +38,7 @@ impl Reading {
         self.round_trip_ms <= LONGEST_ROUND_TRIP_MS
     }
 
-    /// Whether the reading is not old, and the clocks of this node have not diverged since.
+    /// Returns whether the reading is recent, and the clocks of this node have not diverged since the reading.
     pub(super) fn is_valid_at(&self, now: NodeTime) -> bool {
         let age_ms = now.monotonic_ms.saturating_sub(self.answered_ms);
         let wall_origin_ms = self.origin_ms.saturating_add(self.ahead_ms);

@@ -58,7 +58,7 @@ async fn nodes_whose_clocks_differ_by_half_a_minute_share_a_limit_exactly() {
         assert!(take_all(&nodes[1]).await.is_err(), "{wrong_ms}");
         advance(31);
         take_all(&nodes[1]).await.unwrap();
-        // The permits of the second node count on the first.
+        // The first node counts the permits that the second node has used.
         assert!(take_all(&nodes[0]).await.is_err(), "{wrong_ms}");
         for store in &stores {
             store.close().await;
@@ -66,7 +66,7 @@ async fn nodes_whose_clocks_differ_by_half_a_minute_share_a_limit_exactly() {
     }
 }
 
-/// The moment of both clocks.
+/// Returns a moment on both clocks.
 const fn moment(monotonic_ms: u64, wall_ms: i64) -> NodeTime {
     NodeTime {
         monotonic_ms,
@@ -74,7 +74,7 @@ const fn moment(monotonic_ms: u64, wall_ms: i64) -> NodeTime {
     }
 }
 
-/// A measurement at the start of the monotonic clock, at which the server's clock was equal to this wall clock.
+/// Returns a measurement at the origin of the monotonic clock. The server's clock was equal to this wall clock.
 fn reading_at(wall: Timestamp) -> Reading {
     let asked = moment(0, wall.as_millis());
     Reading::new((asked, asked), wall.as_millis())
@@ -97,7 +97,7 @@ async fn a_measurement_returns_how_far_the_wall_clock_is_ahead() {
         let shared = store.shared_now(&clock).await;
         assert!(ahead_ms.abs_diff(wrong_ms) < 10_000, "{ahead_ms}");
         assert_eq!(clock.now().as_millis() - shared.as_millis(), ahead_ms);
-        // The wall clock is set by a few seconds; time passes.
+        // The wall clock is moved by a few seconds.
         manual.set_wall(clock.now().after(Duration::from_secs(5)));
         assert_eq!(store.shared_now(&clock).await, shared);
         manual.advance(Duration::from_secs(1));
@@ -157,7 +157,7 @@ async fn after_a_reconnection_the_clock_is_measured_before_it_is_used() {
     let store = database.open().await;
     let mut heard = store.notified();
     let connected = *heard.wait_for(|count| *count > 0).await.unwrap();
-    // The earlier server was ahead by ten minutes, as is this node.
+    // The clock of the first server and the clock of this node are both ten minutes ahead.
     let manual = wrong_clock(600_000);
     let clock = as_clock(&manual);
     store.database_clock.set(reading_at(clock.now()), 0);
@@ -169,7 +169,7 @@ async fn after_a_reconnection_the_clock_is_measured_before_it_is_used() {
     let is_due = || store.database_clock.is_due(NodeTime::of(&*clock));
     assert!(is_due());
     let mut shared = store.shared_now(&clock).await;
-    // The connections of readers were ended too, so a measurement may fail.
+    // The connections of readers were also closed, so a measurement may fail.
     let measured = timeout(Duration::from_mins(1), async {
         while is_due() {
             manual.advance(Duration::from_millis(RETRY_MS));
@@ -186,7 +186,7 @@ async fn after_a_reconnection_the_clock_is_measured_before_it_is_used() {
 
 #[tokio::test]
 async fn after_a_failed_measurement_callers_use_the_wall_clock_without_waiting() {
-    // SQLite has no clock of a server to measure.
+    // SQLite has no server whose clock could be measured.
     let database = sqlite();
     let store = database.open().await;
     let manual = Arc::new(ManualClock::at(Timestamp::from_millis(1_000_000)));
@@ -204,7 +204,7 @@ async fn after_a_failed_measurement_callers_use_the_wall_clock_without_waiting()
 
 #[tokio::test]
 async fn after_a_reconnection_the_earlier_measurement_is_not_used() {
-    // SQLite has no clock of a server to measure.
+    // SQLite has no server whose clock could be measured.
     let database = sqlite();
     let store = database.open().await;
     let wall = Timestamp::from_millis(1_000_000);

@@ -16,7 +16,7 @@ pub struct NewDelivery {
     pub entity_key: Option<String>,
     /// The sender's ID of the delivery, or the SHA-256 of its body.
     pub delivery_key: Option<String>,
-    /// The delivery key if it must be unique in the webhook: set for accepted deliveries, except replays and
+    /// The delivery key, if it must be unique in the webhook. Set for accepted deliveries, except replays and
     /// redeliveries.
     pub unique_key: Option<String>,
     /// SHA-256 of the verified bytes in hex, if they must be unique in the webhook.
@@ -34,7 +34,7 @@ pub struct NewDelivery {
     pub headers: String,
     /// In bytes.
     pub body_size: i64,
-    /// The beginning of the body. May be empty if it equals the payload: only the payload is stored then.
+    /// The beginning of the body. May be empty if the preview equals the payload; only the payload is then stored.
     pub body_preview: String,
     /// The whole payload. `None` if the delivery never runs.
     pub payload: Option<String>,
@@ -48,7 +48,7 @@ pub struct NewDelivery {
 }
 
 impl NewDelivery {
-    /// Returns the row as a read after the insert would return it.
+    /// Returns the row that a read after the insert would return.
     pub fn to_row(&self) -> DeliveryRow {
         DeliveryRow {
             id: self.id.clone(),
@@ -88,7 +88,7 @@ impl NewDelivery {
         }
     }
 
-    /// The payload in its own row; empty if it is stored apart.
+    /// Returns the payload for the column `payload`; empty if the payload is stored in `delivery_payloads`.
     fn inline_payload(&self) -> Option<&str> {
         let payload = self.payload.as_deref();
         payload.map(|text| if is_stored_apart(text) { "" } else { text })

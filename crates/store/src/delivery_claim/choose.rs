@@ -14,7 +14,7 @@ pub(super) use taking::Taking;
 /// Which delivery of a session may run.
 enum Turn {
     Of(Head),
-    /// None: a delivery of the session is running, or an older one must run first.
+    /// None: a delivery of the session is running, or an older one in another line must run first.
     BehindAnother,
 }
 
@@ -25,7 +25,8 @@ struct Due {
 
 columns! { Due: id, session_key }
 
-/// Deliveries that a claim must not run: of a session in which a delivery runs, or of a deleted webhook.
+/// Deliveries that a claim must not run: deliveries of sessions in which a delivery runs, and deliveries of deleted
+/// webhooks.
 struct Barred {
     name: String,
     is_session: bool,
@@ -38,11 +39,11 @@ pub(super) struct Claiming<'w> {
     pub(super) want: &'w ClaimRequest,
     pub(super) busy: HashSet<String>,
     pub(super) removed: HashSet<String>,
-    /// The sessions whose oldest delivery this claim has put off.
+    /// The sessions whose oldest delivery this claim has postponed.
     pub(super) put_off: HashSet<String>,
     pub(super) paces: Paces,
     pub(super) parked: usize,
-    /// Whether a delivery of another line, or one behind a damaged delivery, became due.
+    /// Whether the claim made a delivery due in another line or behind a damaged delivery.
     pub(super) more: bool,
     pub(super) failed: Vec<DeliveryRow>,
 }
@@ -124,7 +125,7 @@ impl Conn {
                 to_park.push(due.id);
             }
             if let Err(until) = claiming.paces.take(&head.webhook_id) {
-                // Later than now, or the next page would begin with it.
+                // The time must be in the future. Otherwise the next page would begin with the same delivery.
                 let until = until.max(claiming.want.now.after(Duration::from_millis(1)));
                 self.put_off(&head.id, until)?;
                 claiming.put_off.insert(due.session_key);
@@ -140,8 +141,7 @@ impl Conn {
         Ok(to_claim)
     }
 
-    /// The oldest open deliveries of the sessions of the pages, by session. A delivery of a deleted webhook is not
-    /// among them.
+    /// Returns the oldest open delivery of each session of the pages. Excludes deliveries of deleted webhooks.
     async fn heads_of(
         &mut self,
         pages: &[Vec<Due>],
@@ -168,9 +168,8 @@ impl Conn {
         Ok(living)
     }
 
-    /// Decides which delivery to run if `due` is due. Only the oldest open delivery of a session may run. If
-    /// it is parked in the same line, it runs in place of `due`; if it is parked in another line, it becomes
-    /// due there.
+    /// Decides which delivery to run if `due` is due. Only the oldest open delivery of a session may run. If it is
+    /// parked in the same line, it runs instead of `due`. If it is parked in another line, it is made due there.
     fn judge_due(
         &mut self,
         due: &Due,
@@ -196,8 +195,8 @@ impl Conn {
         Ok(Turn::BehindAnother)
     }
 
-    /// Returns the oldest open delivery of a session. Deletes older deliveries of deleted webhooks: they must neither
-    /// run nor delay deliveries of other webhooks.
+    /// Returns the oldest open delivery of a session. Deletes older deliveries of deleted webhooks, which must
+    /// neither run nor delay deliveries of other webhooks.
     async fn find_living_head(
         &mut self,
         session_key: &str,

@@ -1,4 +1,4 @@
-//! Numbers of deliveries by hour and status, and the days on which webhooks received any.
+//! Numbers of deliveries by hour and status, and the days on which webhooks received deliveries.
 
 use super::{HOUR_MS, first_id_at, last_id_at};
 use crate::delivery_durations::Durations;
@@ -7,7 +7,7 @@ use crate::status_conditions::is_open;
 use crate::{Conn, StoreError, delivery_durations};
 use gatehouse_domain::{DeliveryStatus, Timestamp, WebhookId};
 
-/// The number of deliveries with one status that were received in one hour.
+/// The number of deliveries that were received in one hour and have the same status.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeliveryCount {
     /// Start of the hour.
@@ -33,7 +33,7 @@ impl FromRow for DeliveryCount {
     }
 }
 
-/// The open deliveries of a webhook that were received in one hour and have one status.
+/// The number of open deliveries of a webhook that were received in one hour and have the same status.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenCount {
     pub webhook_id: WebhookId,
@@ -50,7 +50,7 @@ impl FromRow for OpenCount {
 }
 
 impl OpenCount {
-    /// Whether the whole hour is in the period, and the webhook is the given one if any.
+    /// Returns whether the whole hour is in the period, and the webhook is the given one if there is one.
     pub fn is_within(
         &self,
         webhook: Option<&WebhookId>,
@@ -79,7 +79,7 @@ const COUNTERS: &str =
     "SELECT hour, status, CAST(SUM(count) AS BIGINT), {sums} FROM delivery_counts
      WHERE hour >= $1 AND hour < $2 {only} AND {kept} GROUP BY hour, status";
 
-/// The rows of open deliveries, by their index.
+/// The rows of open deliveries, which are read by their index.
 pub(super) const OPEN: &str = concat!(
     "SELECT received_at / 3600000, status, CAST(COUNT(*) AS BIGINT), {none}, webhook_id
      FROM webhook_deliveries WHERE ",
@@ -94,7 +94,8 @@ const ROWS: &str = "SELECT received_at / 3600000, status, CAST(COUNT(*) AS BIGIN
      WHERE received_at >= $1 AND received_at < $2 {only} AND {kept} AND id >= $3 AND id < $4
      GROUP BY received_at / 3600000, status";
 
-/// Fills in the durations, and the condition on the webhook, whose ID is parameter number `place`.
+/// Inserts the durations into the statement, and the condition on the webhook. The webhook's ID is parameter number
+/// `place`.
 pub(super) fn of_webhook(sql: &str, webhook: Option<&WebhookId>, place: usize) -> String {
     let only = |column| webhook.map_or_else(String::new, |_| format!("AND {column} = ${place}"));
     let kept = "webhook_id NOT IN (SELECT webhook_id FROM webhook_removals)";
@@ -114,8 +115,8 @@ pub(super) fn of_webhook(sql: &str, webhook: Option<&WebhookId>, place: usize) -
 }
 
 impl Conn {
-    /// Counts deliveries by hour of receipt, from `since` inclusive to `until` exclusive, and current status. The open
-    /// ones of whole hours are missing: see [`Self::list_open_delivery_counts`].
+    /// Counts deliveries by hour of receipt, from `since` inclusive to `until` exclusive, and current status. Does
+    /// not count open deliveries of whole hours: see [`Self::list_open_delivery_counts`].
     pub async fn list_delivery_counts(
         &mut self,
         webhook: Option<&WebhookId>,
@@ -141,7 +142,7 @@ impl Conn {
         Ok(counts)
     }
 
-    /// Counts the open deliveries by hour of receipt, status and webhook. Reads each of them.
+    /// Counts the open deliveries by hour of receipt, status and webhook. Reads all of their rows.
     pub async fn list_open_delivery_counts(&mut self) -> Result<Vec<OpenCount>, StoreError> {
         self.list(query(of_webhook(OPEN, None, 1))).await
     }
@@ -166,8 +167,8 @@ impl Conn {
         self.list(query).await
     }
 
-    /// Lists the days on which a webhook received deliveries that it did not reject. Days are counted from 1970-01-01
-    /// UTC, from `first` inclusive to `end` exclusive.
+    /// Lists the days on which a webhook received deliveries that were not rejected. Days are counted from
+    /// 1970-01-01 UTC, from `first` inclusive to `end` exclusive.
     pub async fn list_webhook_days(
         &mut self,
         webhook: &WebhookId,

@@ -1,4 +1,4 @@
-//! The walks that a filter needs: one per index.
+//! The walks that a filter needs. Each walk reads one index.
 
 use super::{DeliveryFilter, event_condition, event_value};
 use crate::delivery_counts::{first_id_at, last_id_at};
@@ -14,11 +14,12 @@ use gatehouse_domain::{DeliveryStatus, WebhookId};
 pub(super) enum Index {
     /// Parked deliveries.
     Parked,
-    /// Deliveries that ended with one status without being completed, of the filter's webhook if it has one.
+    /// Deliveries that ended with one status other than completed. Only deliveries of the filter's webhook if it
+    /// has one.
     Ended(DeliveryStatus),
-    /// Deliveries that run: about as many as the workers have slots.
+    /// Running deliveries. Their number is about the number of the workers' slots.
     Running,
-    /// Open deliveries, if they are few.
+    /// Open deliveries. Used if there are few of them.
     Open,
     Event(String),
     /// The deliveries of the filter's webhook, or all.
@@ -34,8 +35,8 @@ pub(super) struct Listing<'f> {
 }
 
 impl Listing<'_> {
-    /// Returns the walk over the deliveries of an index that match the filter and have one of the statuses; any if
-    /// empty.
+    /// Returns the walk over the deliveries of an index that match the filter and have one of the statuses. Without
+    /// statuses, any status matches.
     pub(super) fn walk(&self, index: &Index, statuses: &[DeliveryStatus]) -> Walk {
         let filter = self.filter;
         let mut walk = self.walk_of(index);
@@ -75,7 +76,7 @@ impl Listing<'_> {
     /// Returns the walk over all deliveries of an index in the period of the filter.
     fn walk_of(&self, index: &Index) -> Walk {
         let filter = self.filter;
-        // Sorts after every ID in any collation.
+        // `dem` sorts after every ID in any collation.
         let before = filter.before.clone().unwrap_or_else(|| "dem".to_owned());
         let before = match filter.until {
             Some(until) => before.min(last_id_at(until)),
@@ -95,7 +96,7 @@ impl Listing<'_> {
             }
             Index::Running => {
                 walk = walk.at_once();
-                // A delivery that runs has a lease. SQLite then prefers the index of the leases.
+                // Running deliveries have a lease. With this condition, SQLite prefers the index of the leases.
                 walk.with_index("lease_until IS NOT NULL AND status = 'processing'");
             }
             Index::Open => {

@@ -11,12 +11,13 @@ pub struct DeliveryFinish {
     /// `completed` or `failed`.
     pub status: DeliveryStatus,
     pub finished_at: Timestamp,
-    /// The agent's session; `None` keeps the stored value, here and below.
+    /// The agent's session. `None` keeps the stored value; the same applies to all fields below unless stated
+    /// otherwise.
     pub session_id: Option<SessionId>,
     /// Tokens of all model calls.
     pub input_tokens: Option<i64>,
     pub output_tokens: Option<i64>,
-    /// The reason for the failure, as shown to the owner. Replaces the stored reason, even if `None`.
+    /// The reason for the failure, as shown to the owner. Always replaces the stored reason; `None` deletes it.
     pub error: Option<String>,
     /// The agent's actions, as a JSON array.
     pub response_actions: Option<String>,
@@ -31,7 +32,7 @@ pub struct DeliveryFinish {
 }
 
 impl DeliveryFinish {
-    /// Updates a row as the database write does.
+    /// Applies the same changes to a row as the database write.
     pub fn apply(&self, row: &mut DeliveryRow) {
         row.status = self.status;
         row.finished_at = Some(self.finished_at);
@@ -64,7 +65,7 @@ pub struct DeliveryEnd<'e> {
 }
 
 impl<'e> DeliveryEnd<'e> {
-    /// The values of [`FINISH`].
+    /// Returns the parameters for [`FINISH`].
     fn values(&self, owner: &'e str) -> Vec<Value<'e>> {
         let finish = self.finish;
         vec![
@@ -98,7 +99,7 @@ pub(crate) struct EndedRow {
 columns! { EndedRow: session_key, webhook_id, received_at, started_at }
 
 impl EndedRow {
-    /// How long the last attempt took; `None` if there was none.
+    /// Returns how long the last attempt took; `None` if there was none.
     pub(crate) fn took_ms(&self, finished_at: Timestamp) -> Option<i64> {
         let started_at = self.started_at?;
         Some(

@@ -5,7 +5,7 @@ use crate::{Conn, DeliveryRow, StoreError};
 use gatehouse_domain::{DeliveryId, DeliveryStatus, SessionId, Timestamp};
 
 impl DeliveryRequeue {
-    /// Updates a row as the database write does.
+    /// Applies the same changes to a row as the database write.
     pub fn apply(&self, row: &mut DeliveryRow) {
         row.status = DeliveryStatus::Queued;
         row.next_attempt_at = self.next_attempt_at;

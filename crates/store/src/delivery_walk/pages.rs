@@ -26,7 +26,7 @@ impl Conn {
             rows.extend(self.walk_on(&mut walks, slice, limit).await?);
             let open = walks.iter().filter(|walk| !walk.is_done);
             let reached: Vec<_> = open.map(|walk| walk.before.as_str()).collect();
-            // A walk that is not done has read a whole slice.
+            // A walk that has not finished has read a whole slice.
             scanned += slice * reached.len();
             // All deliveries from this ID on have been found.
             let searched_to = reached.into_iter().max();
@@ -79,7 +79,7 @@ impl Conn {
         };
         let others: Vec<_> = queries.collect();
         if others.is_empty() {
-            // Prepares an outdated statement again.
+            // Prepares the statements again if one is outdated.
             return Ok(vec![self.list(first).await?]);
         }
         let (first, others) = self.lists::<T, T>(&first, &others).await?;
@@ -89,7 +89,7 @@ impl Conn {
     }
 }
 
-/// Builds a page from rows in any order. Ignores those that are older than `searched_to`.
+/// Builds a page from rows in any order. Ignores rows that are older than `searched_to`.
 fn page_of(mut rows: Vec<DeliveryRow>, limit: i64, searched_to: Option<String>) -> DeliveryPage {
     if let Some(to) = &searched_to {
         rows.retain(|row| row.id.as_str() >= to.as_str());

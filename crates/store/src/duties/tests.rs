@@ -23,7 +23,7 @@ async fn one_node_has_a_duty_until_it_is_gone() {
     let second = async || second.claim(&two, &clock, "two").await.unwrap();
     assert!(first().await);
     assert!(!second().await);
-    // The holder keeps it as long as it claims it in time.
+    // The holder keeps the duty while it renews its claim in time.
     for _ in 0..5 {
         manual.advance(Duration::from_mins(4));
         assert!(first().await && !second().await);
@@ -33,7 +33,7 @@ async fn one_node_has_a_duty_until_it_is_gone() {
     manual.advance(Duration::from_millis(1));
     assert!(second().await, "the first node is gone");
     assert!(!first().await, "the first node is back");
-    // Another duty is another node's.
+    // A different duty can belong to a different node.
     let other = Duty::new("other", LEASE);
     assert!(other.claim(&one, &clock, "one").await.unwrap());
 }

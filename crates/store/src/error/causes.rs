@@ -1,4 +1,4 @@
-//! Errors of the drivers, and which of them say that the database is unavailable.
+//! Classification of driver errors: which of them mean that the database is unavailable.
 
 use super::{Cause, StoreError};
 use rusqlite::ffi;
@@ -12,16 +12,15 @@ use tokio_postgres::types::WrongType;
 const SQLITE_UNAVAILABLE: [i32; 11] = [3, 5, 6, 7, 8, 10, 11, 13, 14, 15, 26];
 
 /// The corresponding SQLSTATE classes of PostgreSQL: connection exception, transaction rollback, insufficient
-/// resources, object not in state, operator intervention, system error; and 25006, a read-only transaction, and
-/// 25P03, a transaction that was idle for too long
-/// (<https://www.postgresql.org/docs/15/errcodes-appendix.html>).
+/// resources, object not in state, operator intervention, system error. Also 25006, a read-only transaction, and
+/// 25P03, a transaction that was idle for too long (<https://www.postgresql.org/docs/15/errcodes-appendix.html>).
 const POSTGRES_UNAVAILABLE: [&str; 8] = ["08", "40", "53", "55", "57", "58", "25006", "25P03"];
 
 /// SQLSTATE of a text that is not valid in the database's encoding. Texts of Gatehouse are valid UTF-8, so this is a
 /// NUL character.
 const POSTGRES_NUL_CHARACTER: &str = "22021";
 
-/// Decides by the primary code. Extended codes contain the primary code in the low byte.
+/// Decides by the primary code, which is the low byte of an extended code.
 pub(super) fn is_unavailable_in_sqlite(extended_code: i32) -> bool {
     SQLITE_UNAVAILABLE.contains(&(extended_code & 0xff))
 }
@@ -47,8 +46,8 @@ impl From<rusqlite::Error> for StoreError {
     }
 }
 
-/// A prepared statement no longer fits its tables, because another node has migrated the database. Preparing it again
-/// helps.
+/// A prepared statement no longer matches its tables, because another node has migrated the database. It must be
+/// prepared again.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(super) struct OutdatedStatement(String);
@@ -58,8 +57,9 @@ pub(super) struct OutdatedStatement(String);
 #[error("{0}")]
 pub(super) struct LockTimeout(pub(super) String);
 
-/// Whether the server refused a prepared statement because the columns of its result have changed, or because it no
-/// longer has the statement. The message is in the server's language; the name of its routine is not.
+/// Returns whether the server refused a prepared statement because the columns of its result have changed, or
+/// because the server no longer has the statement. The check uses the name of the server's routine, because the
+/// message depends on the server's language.
 fn is_outdated_statement(refusal: &DbError) -> bool {
     match refusal.code().code() {
         "0A000" => refusal.routine() == Some("RevalidateCachedQuery"),
@@ -91,8 +91,7 @@ impl From<tokio_postgres::Error> for StoreError {
                     Self::Unexpected(refusal)
                 }
             }
-            // The result has a type other than expected. All other errors without a server code are
-            // connection errors.
+            // The result has an unexpected type. All other errors without a server code are connection errors.
             None if error.source().is_some_and(<dyn Error>::is::<WrongType>) => {
                 Self::Unexpected(error.into())
             }

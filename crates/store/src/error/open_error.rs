@@ -13,13 +13,13 @@ pub enum OpenError {
         #[source]
         source: StoreError,
     },
-    /// A newer version of Gatehouse has migrated the database to a schema to which this version may not write.
+    /// A newer version of Gatehouse has migrated the database to a schema that this version must not write to.
     #[error(
         "the database is from a newer version of Gatehouse (it has migration {version}); \
          start that version, or restore a backup made before the upgrade"
     )]
     NewerVersion {
-        /// The first migration after which this version may not write.
+        /// The first migration after which this version must not write.
         version: i64,
     },
     /// The file of the SQLite database is missing or empty. Opening it would delete its log.
@@ -35,10 +35,10 @@ pub enum OpenError {
     )]
     UnfinishedMove,
     /// A migration failed. The database is unchanged since the previous migration.
-    #[error("cannot bring the database up to this version")]
+    #[error("cannot migrate the database to this version")]
     Migrate(#[source] StoreError),
     /// An applied migration differs from the one that this version has under the same number.
-    #[error("migration {version} of the database is not the one of this version of Gatehouse")]
+    #[error("migration {version} of the database differs from that of this version of Gatehouse")]
     ChangedMigration { version: i64 },
     /// The URL does not name a supported engine.
     #[error("the database URL must begin with sqlite:// or postgres://")]

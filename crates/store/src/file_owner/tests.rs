@@ -11,7 +11,7 @@ fn owner(path: &Path) -> (u32, u32) {
     (found.uid(), found.gid())
 }
 
-/// A data directory of another user; `None` if the test does not run as root.
+/// Returns a data directory of another user; `None` if the test does not run as root.
 fn data_dir_of_another_user() -> Option<TestDatabase> {
     let database = empty_sqlite();
     let given = chown(database.directory(), Some(NOBODY), Some(NOBODY));
@@ -75,7 +75,7 @@ fn a_file_that_is_not_at_its_path_keeps_its_owner() {
     let created = elsewhere.directory().join("file");
     let file = File::create(&created).unwrap();
     let path = database.directory().join("file");
-    // As if a link to the directory of root had been replaced by a directory of the user.
+    // Simulates a link to a directory of root that the user replaces with a directory of its own.
     given.give(&file, &path);
     assert_eq!(owner(&created), before);
     File::create(&path).unwrap();

@@ -36,8 +36,8 @@ pub(crate) async fn apply(
     }
 }
 
-/// Returns the outcome of a migration. If another transaction, such as that of a backup, has locked a table of it,
-/// pauses and returns `None`: the migration must be repeated.
+/// Returns the outcome of a migration. If another transaction, such as that of a backup, has locked one of its
+/// tables, pauses and returns `None`. The caller must then repeat the migration.
 async fn unless_locked(
     outcome: Result<(), StoreError>,
     is_intact: bool,
@@ -78,7 +78,7 @@ pub(super) async fn apply_within(
     Ok(())
 }
 
-/// Replaces what an earlier file of an applied migration made.
+/// Repairs the schema that an earlier file of an applied migration created.
 async fn replace(
     conn: &mut Conn,
     engine: Engine,
@@ -86,7 +86,7 @@ async fn replace(
 ) -> Result<(), OpenError> {
     loop {
         let replaced = transact(conn, engine, async |conn| {
-            // Another node may have done it after the check.
+            // Another node may have repaired the schema after the check.
             let known = find(conn, version).await?;
             if known.is_some_and(|known| known.checksum == checksum) {
                 return Ok(());
@@ -124,7 +124,7 @@ pub(super) async fn transact(
         Err(error) => Err(error),
     };
     if outcome.is_err() {
-        // If this fails too, the caller drops the connection, or its next transaction fails.
+        // If the rollback fails, the caller drops the connection, or its next transaction fails.
         drop(conn.plain("ROLLBACK").await);
     }
     outcome

@@ -24,7 +24,7 @@ impl Pipeline {
         self.check()?;
         self.round_trips = self.round_trips.wrapping_add(1);
         let (limit, watch, sent) = (self.limit, self.watch.clone(), Instant::now());
-        // A watched statement may take long.
+        // A watched statement may take long, so it does not count as unanswered.
         let silence = self.silence.as_ref().filter(|_| watch.is_none());
         let _pending = silence.map(|silence| silence.wait(sent));
         let answer: Answer<'_, T> = if self.waiting.is_empty() {
@@ -47,7 +47,7 @@ impl Pipeline {
         Err(StoreError::silent_server())
     }
 
-    /// Sends statements without parameters and awaits their end without a limit of time. If the connection is watched,
+    /// Sends statements without parameters and awaits their end without a timeout. If the connection is watched,
     /// fails when the server no longer works on them.
     pub(crate) async fn run_script(
         &mut self,
@@ -68,15 +68,16 @@ impl Pipeline {
         client: &Object,
         last: Answer<'_, T>,
     ) -> Result<T, StoreError> {
-        // If a statement cannot be prepared, it still waits, and so do all later ones.
+        // A statement that cannot be prepared keeps waiting, and so do all later ones.
         if self.is_sent() {
             self.send_before_unprepared(client).await?;
         }
         self.exchange(client, self.waiting.len(), last).await
     }
 
-    /// Prepares the waiting statements that are new to the connection. Before each, sends and awaits the earlier ones:
-    /// the server locks the tables of a statement when it is prepared, and after an error it refuses later statements.
+    /// Prepares the waiting statements that are new to the connection. Sends and awaits all earlier statements
+    /// before preparing one, because the server locks the tables of a statement when it prepares it, and refuses
+    /// statements after an error.
     async fn send_before_unprepared(&mut self, client: &Object) -> Result<(), StoreError> {
         while let Some(place) = self.find_unprepared() {
             if place > 0 {
@@ -98,7 +99,7 @@ impl Pipeline {
         })
     }
 
-    /// Sends the first `count` waiting statements, and then `last`. Awaits the responses.
+    /// Sends the first `count` waiting statements, followed by `last`. Awaits the responses.
     async fn exchange<T: Send>(
         &mut self,
         client: &Object,
@@ -111,7 +112,7 @@ impl Pipeline {
             self.prepared.extend(one.to_prepare());
         }
         let waiting: Vec<_> = self.waiting.drain(..count).collect();
-        // Remains if the responses are not awaited to the end.
+        // The value `Unknown` remains if the future is dropped before all responses have arrived.
         let before = std::mem::replace(&mut self.transaction, Transaction::Unknown);
         let mut sent = AllSent::default();
         for (one, statement) in waiting.iter().zip(&statements) {

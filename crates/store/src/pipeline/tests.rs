@@ -32,7 +32,7 @@ async fn read_only_is_no_state_of_a_session_that_a_pooler_passes_on() {
     for role in [Role::Writer, Role::Reader] {
         let source = database.location.source(role, 1).unwrap();
         let mut conn = source.connect().await.unwrap();
-        // A pooler resets the settings like this between two clients.
+        // A connection pooler resets the settings in this way between two clients.
         conn.plain("RESET ALL").await.unwrap();
         let refused = conn.run(query(insert)).await.unwrap_err();
         assert!(refused.is_unavailable(), "{role:?} {refused:?}");
@@ -58,7 +58,7 @@ async fn the_options_of_the_url_are_kept() {
     let sql = "SELECT COUNT(*) FROM pg_settings
          WHERE (name, setting) IN (('work_mem', '5120'), ('default_transaction_read_only', 'on'))";
     assert_eq!(conn.number(query(sql)).await.unwrap(), 2);
-    // The options of the URL may make the database read-only, as its own defaults may.
+    // The database can be read-only through the options of the URL or through its own defaults.
     let read_only = with("-c%20default_transaction_read_only%3Don");
     let source = read_only.source(Role::Writer, 1).unwrap();
     let refused = source.connect().await.unwrap_err();
@@ -152,7 +152,7 @@ async fn a_begin_that_fails_is_an_error_of_the_database() {
     conn.roll_back().await.unwrap();
 }
 
-/// A server that crashed gives the number of a lost transaction to another one, which commits.
+/// After a crash, the server can reuse the number of a lost transaction for a transaction that commits.
 #[tokio::test]
 async fn the_status_of_a_transaction_is_unknown_after_a_crash() {
     let Some(database) = postgres().await else {
@@ -193,13 +193,13 @@ async fn the_status_of_a_transaction_is_unknown_after_a_crash() {
         TransactionStatus::RolledBack
     );
 
-    // As a crash leaves the table.
+    // A crash leaves the table empty.
     run_sql(&database.location, "DELETE FROM _server_run").await;
     assert_eq!(
         other.find_status(&ids[0]).await.unwrap(),
         TransactionStatus::Unknown
     );
-    // A pooler kept this connection.
+    // Simulates a connection that a pooler kept open during the crash.
     conn.begin(Engine::Postgres.begin(Lane::Rules)).unwrap();
     conn.run(query("DELETE FROM settings")).await.unwrap();
     let unidentified = conn.transaction_id().await.unwrap().unwrap();

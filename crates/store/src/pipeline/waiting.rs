@@ -10,10 +10,10 @@ use tokio_postgres::Statement;
 /// Marks the beginning of a job in a group.
 pub(crate) const SAVEPOINT: &str = "SAVEPOINT job";
 
-/// A statement that waits, and whose result only matters if it is an error.
+/// A statement that waits to be sent, and whose result is only checked for an error.
 #[derive(Debug)]
 pub(super) enum Waiting {
-    /// Starts the transaction. The last result is the transaction's ID.
+    /// Begins the transaction. Its last result is the transaction's ID.
     Begin(&'static str),
     /// Sets or releases a savepoint.
     Frame(&'static str),
@@ -27,16 +27,16 @@ pub(super) enum Waiting {
 /// The responses to statements that were sent.
 #[derive(Default)]
 pub(super) struct AllSent<'a> {
-    /// Responses to `BEGIN` contain the ID of the transaction.
+    /// The responses. The response to `BEGIN` contains the ID of the transaction.
     pub(super) responses: Vec<(Kind, Sent<'a, Option<TransactionId>>)>,
-    /// Whether the last statement failed at once.
+    /// Whether the last statement failed immediately.
     pub(super) has_failed: bool,
 }
 
 /// The meaning of a statement's error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// The transaction or a savepoint does not exist.
+    /// The transaction or a savepoint could not be created.
     Frame,
     /// A statement of a job was refused. The transaction can be rolled back to the job's savepoint.
     Statement,
@@ -51,7 +51,7 @@ impl Waiting {
         matches!(self, Self::Frame(SAVEPOINT))
     }
 
-    /// The statement that must be prepared.
+    /// Returns the statement that must be prepared; `None` if none must be.
     pub(super) const fn to_prepare(&self) -> Option<&'static str> {
         match self {
             Self::Each { sql, rows } if !rows.is_empty() => Some(sql),
@@ -82,8 +82,8 @@ impl Waiting {
                 let id = async move { begin(client, sql).await.map(Some) };
                 all.push(Kind::Frame, Box::pin(id)).await;
             }
-            // A savepoint can fail only because of an earlier job. `unavailable` keeps the caller of this job from
-            // treating that error as one of its own statements.
+            // A savepoint can fail only because of an earlier job. The error is mapped to `Unavailable`, so that
+            // the caller of this job does not treat it as an error of the job's own statements.
             (Self::Frame(sql), _) => {
                 let ran = async move {
                     let ran = plain(client, sql).await;

@@ -1,4 +1,4 @@
-//! Checks that no statement on deliveries reads all of them, with many rows and the statistics of the table.
+//! Checks that no statement on deliveries reads all deliveries. The table has many rows and statistics.
 //!
 //! `GATEHOUSE_PLAN_ROWS` sets the number of rows. With a million:
 //!
@@ -19,7 +19,7 @@ use work::{claims, counts, lists, retention, waits};
 
 /// When the first delivery was received.
 const START: i64 = 1_795_000_000_000;
-/// The deliveries of 30 days.
+/// The period of the deliveries: 30 days.
 const PERIOD_MS: i64 = 30 * 86_400_000;
 const HOUR_MS: i64 = 3_600_000;
 
@@ -39,12 +39,12 @@ struct Step(String);
 
 impl FromRow for Step {
     fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
-        // SQLite returns the plan in the fourth column, PostgreSQL in the only one.
+        // The plan is in the fourth column on SQLite and in the only column on PostgreSQL.
         Ok(Self(row.try_get(3).or_else(|_| row.try_get(0))?))
     }
 }
 
-/// Statements to explain.
+/// A function that runs the statements to explain.
 type Work = for<'c> fn(&'c mut Conn) -> BoxFuture<'c, Result<(), StoreError>>;
 
 #[tokio::test]
@@ -114,7 +114,7 @@ async fn fill(database: &TestDatabase) {
     run_sql(&database.location, analyze).await;
 }
 
-/// Returns the statements on deliveries, each text once, with their plans.
+/// Returns the statements on deliveries with their plans. Each distinct statement is returned once.
 async fn explain_all(
     conn: &mut Conn,
     statements: Vec<Query<'static>>,
@@ -139,7 +139,7 @@ async fn explain_all(
     Ok(plans)
 }
 
-/// Whether a plan reads the table, or an index of all deliveries, from the beginning to the end.
+/// Returns whether a plan reads the whole table, or a whole index of all deliveries.
 fn reads_all(engine: Engine, plan: &str) -> bool {
     match engine {
         Engine::Sqlite => plan.lines().any(|step| {

@@ -1,4 +1,4 @@
-//! The server: its settings, and how a session with it begins.
+//! The server: its settings, and the start of a session.
 
 use super::{
     CONNECT, KEEPALIVE_IDLE, KEEPALIVE_INTERVAL, KEEPALIVE_RETRIES, READ_COMMITTED, UNANSWERED,
@@ -19,7 +19,7 @@ use tokio_postgres::{Client, Config, SimpleQueryMessage};
 pub(crate) struct PostgresServer {
     pub(crate) config: Config,
     pub(crate) tls: TlsPolicy,
-    /// Shared by all connections of the process.
+    /// The silence of the server, shared by all connections of the process.
     pub(crate) silence: Arc<ServerSilence>,
     #[cfg(feature = "testing")]
     url: String,
@@ -102,8 +102,8 @@ impl PostgresServer {
             .map_err(|error| OpenError::postgres(StoreError::unavailable(error)))
     }
 
-    /// The configuration of a role's connections. The URL may contain options of its own; the role's come last, so
-    /// they win.
+    /// Returns the configuration of a role's connections. The options of the role follow the options of the URL and
+    /// override them.
     fn config_for(&self, role: Role) -> Config {
         let mut config = self.config.clone();
         if let Some(own) = Engine::Postgres.startup_options(role) {
@@ -118,7 +118,8 @@ impl PostgresServer {
 
     async fn prepare_session(&self, client: &Client, role: Role) -> Result<(), HookError> {
         if role == Role::Writer {
-            // The writer's transactions begin with `READ WRITE`, which would override the default of the database.
+            // Checked because the transactions of a writer begin with `READ WRITE`, which would override a
+            // read-only default of the database.
             if self.is_read_only().await? {
                 let refused = "the database is read-only (default_transaction_read_only)";
                 return Err(HookError::message(refused));
@@ -134,8 +135,8 @@ impl PostgresServer {
         answers.map_err(HookError::Backend)
     }
 
-    /// Whether transactions are read-only by default on this server, in this database or for this role. The options of
-    /// a writer hide that, so a connection without them reads it.
+    /// Returns whether transactions are read-only by default on this server, in this database or for this role. The
+    /// options of a writer override the default, so a connection without these options reads it.
     async fn is_read_only(&self) -> Result<bool, HookError> {
         let tls = self.tls.connector();
         let tls = tls.map_err(|error| HookError::message(error.to_string()))?;

@@ -4,8 +4,8 @@ use crate::StoreError;
 use deadpool_postgres::Object;
 use tokio_postgres::SimpleQueryMessage;
 
-/// Begins a transaction with `sql`, whose last result is the run of the server and the transaction's number. Every
-/// error is one of the database: no statement of a caller was refused.
+/// Begins a transaction with `sql`, whose last result is the run of the server and the number of the transaction.
+/// Errors are always errors of the database, because `sql` contains no statement of a caller.
 pub(crate) async fn begin(client: &Object, sql: &str) -> Result<TransactionId, StoreError> {
     let answers = client.simple_query(sql).await;
     let answers = answers.map_err(StoreError::unavailable)?;
@@ -27,7 +27,7 @@ pub(crate) async fn begin(client: &Object, sql: &str) -> Result<TransactionId, S
 /// Identifies a transaction.
 #[derive(Clone, Debug)]
 pub(crate) struct TransactionId {
-    /// Identifies the time from one crash of the server to the next.
+    /// Identifies a run of the server: the time between two crashes.
     server_run: String,
     /// An `xid8`, as text.
     number: String,
@@ -35,7 +35,7 @@ pub(crate) struct TransactionId {
 
 #[cfg(test)]
 impl TransactionId {
-    /// The ID of a transaction with the same number, of a server that has crashed since.
+    /// Returns the ID of a transaction with the same number in an earlier run of the server.
     pub(crate) fn before_a_crash(&self) -> Self {
         Self {
             server_run: "another".to_owned(),
@@ -44,13 +44,13 @@ impl TransactionId {
     }
 }
 
-/// The status of a transaction whose commit was not answered.
+/// The status of a transaction whose commit was not acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TransactionStatus {
     InProgress,
     Committed,
     RolledBack,
-    /// The server does not know, and never will.
+    /// The server has no information about the transaction and never will.
     Unknown,
 }
 

@@ -32,7 +32,7 @@ where
     }
 }
 
-/// The target of one connection to encrypt.
+/// The parameters of one connection to encrypt.
 pub(crate) struct ConnectTo {
     connector: TlsConnector,
     host: ServerName<'static>,
@@ -54,7 +54,7 @@ where
     }
 }
 
-/// An encrypted connection. Offers no channel binding.
+/// An encrypted connection. Does not support channel binding.
 pub(crate) struct Encrypted<S>(TlsStream<S>);
 
 impl<S: AsyncRead + AsyncWrite + Unpin> tokio_postgres::tls::TlsStream for Encrypted<S> {

@@ -1,9 +1,9 @@
-//! The permit for one request.
+//! The permits of one request.
 
 use super::{RateKey, RateLeases};
 use std::sync::Arc;
 
-/// Permits of one limit. Returned to this node on drop unless used.
+/// Permits of one limit. On drop, unused permits are returned to this node.
 #[derive(Debug)]
 #[must_use = "permits that are not used are returned"]
 pub struct RatePermit<K: RateKey> {
@@ -14,7 +14,7 @@ pub struct RatePermit<K: RateKey> {
 }
 
 impl<K: RateKey> RatePermit<K> {
-    /// Decides whether the permits are used or returned on drop.
+    /// Sets whether the permits are used. Unused permits are returned on drop.
     pub const fn set_used(&mut self, is_used: bool) {
         self.is_used = is_used;
     }

@@ -1,4 +1,4 @@
-//! The permits of one limit that this process holds.
+//! The permits of one limit in this process.
 
 use super::{EXPIRY_MS, MOST, Moment, PART, REFUSED_MS, RateRefused, SOON_MS};
 use crate::rate_permits::RateLease;
@@ -16,25 +16,25 @@ pub(super) struct Unused {
 #[derive(Debug)]
 pub(super) struct Pool {
     left: u32,
-    /// Permits that are neither used nor returned yet.
+    /// Number of permits that are neither used nor returned yet.
     undecided: usize,
-    /// The size of the last batch, and when it was taken.
+    /// The size of the last batch.
     batch: u32,
     taken_at_ms: u64,
     /// When the last batch was taken, by the clock of the database.
     leased_at: Timestamp,
     refusal: Option<Refusal>,
-    /// Held while a batch is taken from the database.
+    /// Locked while a batch is taken from the database.
     pub(super) leasing: Arc<tokio::sync::Mutex<()>>,
 }
 
-/// The database had no permit.
+/// The result of a query that granted no permit.
 #[derive(Clone, Copy, Debug)]
 struct Refusal {
     limit: u32,
     /// When the next permits become free.
     free_at_ms: u64,
-    /// When the database is asked again.
+    /// Until when the refusal is repeated without a query.
     until_ms: u64,
 }
 
@@ -53,7 +53,8 @@ impl Default for Pool {
 }
 
 impl Pool {
-    /// Takes `count` permits of the last batch, or repeats a refusal. `None` if the database must be asked.
+    /// Takes `count` permits of the last batch, or repeats a refusal. Returns `None` if the database must be
+    /// queried.
     pub(super) fn take(
         &mut self,
         count: u32,
@@ -90,8 +91,8 @@ impl Pool {
         }
     }
 
-    /// Ends a used-up or expired batch. Returns its unused permits and the size of the next batch: twice the last size
-    /// if the batch was used up soon, otherwise the number of used permits.
+    /// Ends a used-up or expired batch. Returns its unused permits and the size of the next batch. If the batch was
+    /// used up soon, the next size is twice the last one. Otherwise it is the number of used permits.
     pub(super) fn begin_batch(&mut self, count: u32, limit: u32, now_ms: u64) -> (Unused, u32) {
         let unused = self.take_unused();
         let used = self.batch.saturating_sub(unused.count);
@@ -107,8 +108,8 @@ impl Pool {
         )
     }
 
-    /// Adds a batch to the permits that were returned since [`Self::begin_batch`]. Its query began `at`, and ended at
-    /// `now_ms`.
+    /// Adds a batch to the permits that were returned since [`Self::begin_batch`]. The query began at `at` and
+    /// ended at `now_ms`.
     pub(super) fn add(
         &mut self,
         lease: RateLease,
@@ -127,7 +128,7 @@ impl Pool {
         });
     }
 
-    /// Permits were used, or are returned.
+    /// Decides undecided permits: they were used, or are returned.
     pub(super) fn settle(&mut self, count: u32, is_used: bool) {
         self.undecided = self.undecided.saturating_sub(1);
         if !is_used {
@@ -136,7 +137,7 @@ impl Pool {
         }
     }
 
-    /// Whether the pool can be dropped after its unused permits are returned.
+    /// Returns whether the pool can be dropped after its unused permits are returned.
     pub(super) fn is_idle(&self, now_ms: u64) -> bool {
         self.undecided == 0
             && self.is_expired(now_ms)

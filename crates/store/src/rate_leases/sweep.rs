@@ -1,4 +1,4 @@
-//! Idle pools: they are dropped, and their unused permits are returned.
+//! Idle pools. A sweep drops them and returns their unused permits.
 
 use super::pool::Unused;
 use super::{EXPIRY_MS, RETURNED_AT_ONCE, RateKey, RateLeases};

@@ -33,7 +33,8 @@ fn batches_follow_the_rate() {
         assert_eq!(taken(&mut pool, now_ms), wanted as usize);
     }
     assert_eq!(sizes, [1, 2, 4, 8, 16, 25]);
-    // Slower: as many as were used of a batch that expired. The others are returned.
+    // The rate is lower: the next batch has as many permits as were used of the expired batch. The unused permits
+    // are returned.
     pool.add(granted(25), (1, 1_000), at(1_000), (1_000, 1));
     assert!(pool.take(1, 1_000, 10_999).is_some());
     assert!(pool.take(1, 1_000, 11_000).is_none(), "expired");

@@ -20,8 +20,8 @@ pub(crate) struct Sessions {
 }
 
 impl Sessions {
-    /// Reads in a separate task, which completes even if the caller stops waiting. Otherwise a connection that no
-    /// longer answers would return to the pool whenever a caller gives up before the connection's timeout.
+    /// Reads in a separate task, which completes even if the caller stops waiting. Otherwise a silent connection
+    /// would return to the pool when a caller stops waiting before the connection's timeout.
     pub(super) async fn start_reading(&self, job: Job) -> Result<(), StoreError> {
         let mut conn = self.source.connect().await?;
         self.running.spawn(async move {
@@ -37,7 +37,7 @@ impl Sessions {
 #[derive(Clone, Debug)]
 pub(crate) struct Threads {
     jobs: Arc<Mutex<Option<mpsc::Sender<Job>>>>,
-    /// One permit per thread, held until the caller has received the result. This bounds the number of
+    /// One permit per thread. A permit is held until the caller has received the result, which limits the number of
     /// results in memory if callers are slower than the threads.
     permits: Arc<Semaphore>,
     running: TaskTracker,
@@ -64,8 +64,8 @@ impl Threads {
                         runtime.block_on(job(&mut conn))();
                     })));
                 }
-                // One connection closes at a time. If two close at once, neither is the last one, and SQLite leaves its
-                // `-wal` and `-shm` files behind.
+                // Only one connection closes at a time. If two connections close at once, neither is the last one,
+                // and SQLite leaves its `-wal` and `-shm` files.
                 let turn = closing.lock();
                 drop(conn);
                 drop(turn);

@@ -29,7 +29,7 @@ impl Conn {
     ) -> Result<(), StoreError> {
         let sum = "SELECT CAST(COALESCE(SUM(stored_size), 0) AS BIGINT) FROM session_attachments";
         let mut over = self.number(query(sum)).await? - max_bytes;
-        // An ID of a file is no ID of a message.
+        // The ID of a file never equals the ID of a message.
         let message = new.message_id.as_ref();
         let message = message.map_or(new.id.as_str(), MessageId::as_str);
         let mut which = OF_DELIVERIES;
@@ -77,8 +77,8 @@ impl Conn {
         Ok(self.run(query.bind(id).bind(session.as_str())).await? > 0)
     }
 
-    /// Removes some of the files stored before `before`, and of those that belong to no message and were stored
-    /// before `unsent_before`. Returns their number.
+    /// Removes some of the old files: files stored before `before`, and files without a message stored before
+    /// `unsent_before`. Returns their number.
     pub async fn delete_old_session_attachments(
         &mut self,
         before: Option<Timestamp>,

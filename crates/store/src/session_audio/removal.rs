@@ -42,8 +42,8 @@ impl Conn {
         Ok(())
     }
 
-    /// Removes some of the oldest recordings, but no more than needed to free the given number of bytes.
-    /// Returns whether more must be removed.
+    /// Removes some of the oldest recordings, but not more than needed to free the given number of bytes. Returns
+    /// whether more recordings must be removed.
     async fn remove_oldest(
         &mut self,
         newest: &AudioId,
@@ -94,7 +94,7 @@ impl Conn {
         Ok(removed)
     }
 
-    /// Lets a recording expire, unless it becomes a message's.
+    /// Sets when a recording expires. A recording that gets a message no longer expires.
     pub async fn expire_session_audio(
         &mut self,
         id: &AudioId,

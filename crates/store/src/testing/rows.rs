@@ -1,4 +1,4 @@
-//! Rows for tests, and queries that only tests need. A test changes the fields of a row that it examines.
+//! Rows for tests, and queries that only tests need. Each test changes the fields that it examines.
 
 use crate::delivery_configs::CONFIG;
 use crate::sql::query;
@@ -6,12 +6,13 @@ use crate::{AuthSessionRow, ChatSessionRow, Conn, Engine, NewDelivery, StoreErro
 use gatehouse_domain::id::SessionId;
 use gatehouse_domain::{AuthSessionId, DeliveryId, DeliveryStatus, Timestamp, WebhookId};
 
-/// A time in milliseconds.
+/// Returns a time in milliseconds.
 pub const fn at(millis: i64) -> Timestamp {
     Timestamp::from_millis(millis)
 }
 
-/// The session `as_{n}` with the hash `hash{n}`, created at `n`. Its user agent has characters that need quoting.
+/// Returns the session `as_{n}` with the hash `hash{n}`, created at `n`. Its user agent has characters that need
+/// quoting.
 pub fn auth_session(n: i64) -> AuthSessionRow {
     AuthSessionRow {
         id: AuthSessionId::from_text(format!("as_{n}")),
@@ -28,7 +29,7 @@ pub fn auth_session(n: i64) -> AuthSessionRow {
     }
 }
 
-/// An empty session of the default agent with the ID, key and label `id`, created at 1.
+/// Returns an empty session of the default agent with the ID, key and label `id`, created at 1.
 pub fn chat_session(id: &str) -> ChatSessionRow {
     ChatSessionRow {
         id: SessionId::from_text(id),
@@ -53,8 +54,8 @@ pub fn chat_session(id: &str) -> ChatSessionRow {
     }
 }
 
-/// A queued delivery of `hook_1` for an agent, alone in the session `{n}`, received and due at `n`. IDs sort like their
-/// numbers.
+/// Returns a queued delivery of `hook_1` for an agent, received and due at `n`. It is the only one in the session
+/// `{n}`. IDs sort like their numbers.
 pub fn queued_delivery(n: u32) -> NewDelivery {
     NewDelivery {
         id: DeliveryId::from_text(format!("del_{n:012x}")),
@@ -82,7 +83,8 @@ pub fn queued_delivery(n: u32) -> NewDelivery {
     }
 }
 
-/// Returns statements that give a delivery a value which this version cannot read and a newer one may have stored.
+/// Returns statements that store a value in a delivery. This version cannot read the value, but a newer version may
+/// have stored it.
 pub fn make_unreadable(engine: Engine, id: &DeliveryId) -> String {
     let (before, value) = match engine {
         Engine::Sqlite => ("", "x'00'"),
@@ -94,7 +96,7 @@ pub fn make_unreadable(engine: Engine, id: &DeliveryId) -> String {
     format!("{before} UPDATE webhook_deliveries SET body_size = {value} WHERE id = '{id}'")
 }
 
-/// A statement that makes the deliveries of [`make_unreadable`] readable.
+/// Makes the deliveries of [`make_unreadable`] readable.
 pub const MAKE_READABLE: &str = "UPDATE webhook_deliveries SET body_size = 2";
 
 impl Conn {

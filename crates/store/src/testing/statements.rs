@@ -1,4 +1,4 @@
-//! Statements that tests run past the store.
+//! Statements that tests run directly on the database.
 
 use crate::conn::{Conn, Raw};
 use crate::dialect::Role;
@@ -25,7 +25,7 @@ pub(super) async fn script(conn: &Conn, sql: &str) -> Result<(), StoreError> {
     }
 }
 
-/// Migrates the database up to `version`, or to the newest, and closes the connection.
+/// Migrates the database up to `version`, or completely, and closes the connection.
 pub async fn migrate(location: &Location, version: Option<i64>) {
     let mut conn = connect(location).await;
     if let Err(error) = crate::migrate::run(&mut conn, location.engine(), version).await {
@@ -58,8 +58,8 @@ pub async fn number(location: &Location, sql: &str) -> i64 {
     }
 }
 
-/// Waits until a connection to this PostgreSQL database waits for an event of `pg_stat_activity`, such as `advisory`
-/// for the turn to write, or `PgSleep`.
+/// Waits until a connection to this PostgreSQL database waits for an event of `pg_stat_activity`, such as
+/// `advisory` for the lock of a lane, or `PgSleep`.
 pub async fn until_waits_for(location: &Location, event: &str) {
     let sql = format!(
         "SELECT COUNT(*) FROM pg_stat_activity
@@ -70,8 +70,8 @@ pub async fn until_waits_for(location: &Location, event: &str) {
     }
 }
 
-/// Holds the lock for migrations, on SQLite that for writes, until the returned value is dropped, like a process that
-/// hangs.
+/// Holds the lock for migrations, like a process that hangs, until the returned value is dropped. On SQLite, holds
+/// the lock for writes.
 pub async fn hold_write_lock(location: &Location) -> impl Sized + use<> {
     let conn = connect(location).await;
     if let Err(error) = script(&conn, location.engine().begin_migration()).await {

@@ -13,12 +13,13 @@ use std::time::Duration;
 const ATTEMPTS: u32 = 250;
 const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(20);
 
-/// Returns the path of the SQLite database. Processes that create it at the same time replace it by the same content.
+/// Returns the path of the SQLite database. Processes that create it at the same time replace it with the same
+/// content.
 pub(super) fn sqlite() -> PathBuf {
     let path = std::env::temp_dir().join(format!("{}.db", schema_name()));
     if !path.exists() {
         let own = std::env::temp_dir().join(fresh_name());
-        // On SQLite no future of the store waits.
+        // On SQLite, no future of the store waits.
         if migrate(&Location::sqlite_file(&own), None)
             .now_or_never()
             .is_none()

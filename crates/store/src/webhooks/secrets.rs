@@ -83,7 +83,7 @@ impl Conn {
         self.run(query.bind(id.as_str())).await.map(drop)
     }
 
-    /// Returns whether [`Self::delete_expired_webhook_secrets`] would delete any.
+    /// Returns whether [`Self::delete_expired_webhook_secrets`] would delete a secret.
     pub async fn has_expired_webhook_secrets(
         &mut self,
         now: Timestamp,

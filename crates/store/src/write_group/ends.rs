@@ -36,7 +36,8 @@ pub(super) async fn commit(source: &Source, conn: &mut Conn) -> Outcome {
     }
 }
 
-/// Rolls back and returns whether the connection can be reused. Fails if the engine has already rolled back.
+/// Rolls back and returns whether the connection can be reused. The rollback fails if the engine has already rolled
+/// back.
 pub(super) async fn roll_back(conn: &mut Conn) -> bool {
     let is_done = conn.is_usable() && conn.roll_back().await.is_ok();
     if !is_done {
@@ -48,7 +49,7 @@ pub(super) async fn roll_back(conn: &mut Conn) -> bool {
 /// Reports the outcome of a group to the callers of its writes.
 pub(super) fn acknowledge_all(outcome: Outcome, mut callers: Vec<Acknowledge>, is_alone: bool) {
     match outcome {
-        // The statement that was refused may have been sent with the commit. Its caller decides by the error.
+        // A refused statement may have been sent with the commit. Its caller handles the error.
         Outcome::Undone(error) if is_alone && !matches!(error, StoreError::Unavailable(_)) => {
             if let Some(acknowledge) = callers.pop() {
                 acknowledge(Err(error));
@@ -88,7 +89,8 @@ async fn look_up_once(
     let mut conn = connected.map_err(StoreError::unavailable)??;
     conn.wait_for(until.saturating_duration_since(Instant::now()));
     let looked = conn.find_status(id).await;
-    // Do not return it to the pool, where it would stay unused and could fail unnoticed before the next lookup.
+    // Discarded rather than returned to the pool, where it would stay unused and could fail unnoticed before the
+    // next lookup.
     conn.discard();
     looked
 }

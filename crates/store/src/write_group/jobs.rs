@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-/// Returns the first job and the jobs queued behind it, up to the first order of another kind.
+/// Returns the first job and the jobs queued after it, up to the first order of another kind.
 pub(super) fn gather(first: Job, inbox: &mut mpsc::Receiver<Order>) -> (Vec<Job>, Option<Order>) {
     let mut group = vec![first];
     while group.len() < GROUP_LIMIT {
@@ -24,15 +24,15 @@ pub(super) fn gather(first: Job, inbox: &mut mpsc::Receiver<Order>) -> (Vec<Job>
 
 /// How to end the transaction of a group.
 pub(super) enum End {
-    /// With the jobs that have not begun.
+    /// Commit. The jobs have not begun and run in another transaction.
     Commit(Vec<Job>),
     RollBack,
 }
 
-/// The time in which the jobs of a transaction may begin.
+/// The time limit for beginning jobs in a transaction.
 pub(super) struct BeginTime {
     pub(super) limit: Duration,
-    /// Absent before the transaction has begun.
+    /// `None` until the transaction has begun.
     pub(super) until: Option<Instant>,
 }
 
@@ -46,8 +46,9 @@ impl BeginTime {
     }
 }
 
-/// Runs the jobs of a group, and begins none if `limit` has passed since the first. A failed job is undone alone. An
-/// error returned here concerns the transaction and fails the whole group. `begin` is the statement that began it.
+/// Runs the jobs of a group, and begins no job after `limit` has passed since the first. A failed job is undone
+/// alone. An error concerns the transaction and fails the whole group. `begin` is the statement that began the
+/// transaction.
 pub(super) async fn run_jobs(
     conn: &mut Conn,
     begin: &'static str,
@@ -63,11 +64,11 @@ pub(super) async fn run_jobs(
             break;
         };
         let before = (conn.changed.len(), conn.ended.len());
-        // Earlier jobs that failed have been rolled back completely.
+        // Jobs that failed before this one have been rolled back completely.
         let is_bare = first_is_bare && acknowledgements.is_empty();
         if let Some(acknowledge) = run_job(conn, job, is_bare).await? {
             acknowledgements.push(acknowledge);
-            // The savepoint of the next job would begin a transaction of its own.
+            // Checked because the savepoint of the next job would begin a new transaction.
             conn.check_begun()?;
         } else {
             conn.changed.truncate(before.0);
@@ -82,7 +83,7 @@ pub(super) async fn run_jobs(
                 conn.roll_back_job().await?;
             }
         }
-        // The first job also waits for the lock, which other nodes may hold for long.
+        // The limit does not include the wait of the first job for the lock, which other nodes may hold for long.
         if conn.has_begun() {
             time.start(Instant::now());
         }
@@ -101,7 +102,8 @@ async fn run_job(
     if !is_bare {
         conn.begin_job()?;
     }
-    // A panic in a job must not end the writer. Its caller's channel closes, which reports "not committed".
+    // A panic in a job must not end the writer. The channel of the job's caller closes, which reports "not
+    // committed".
     match AssertUnwindSafe(job(conn)).catch_unwind().await {
         Ok(Ran::Keep(acknowledge)) if is_bare => Ok(Some(acknowledge)),
         // Statements whose results the job did not need are sent here.

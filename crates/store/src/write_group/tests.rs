@@ -20,7 +20,7 @@ fn note(log: &Log, text: String) {
     log.lock().unwrap().push(text);
 }
 
-/// Notes the recorded sizes of groups.
+/// Logs the recorded sizes of groups.
 struct Sizes(Log);
 
 impl HistogramFn for Sizes {
@@ -50,7 +50,7 @@ impl Recorder for Sizes {
     }
 }
 
-/// Whether the statements of a write wait until the write has ended, on PostgreSQL.
+/// Whether the statements of a write on PostgreSQL wait until the write has ended.
 #[derive(Clone, Copy, Debug)]
 enum Statements {
     Wait,
@@ -62,7 +62,7 @@ enum Statements {
 struct Case {
     group_time: Duration,
     statements: Statements,
-    /// The write that fails after its statements.
+    /// The number of the write that fails after its statements.
     failing: Option<u32>,
 }
 
@@ -108,7 +108,7 @@ fn writer_of(database: &TestDatabase, group_time: Duration) -> GroupWriter {
     writer
 }
 
-/// The value that a write has stored.
+/// Returns the value that a write has stored.
 async fn stored(store: &Store, number: u32) -> Option<Value> {
     let key = format!("test.{number}");
     let found = store.read(move |conn| Box::pin(async move { conn.find_setting(&key).await }));
@@ -116,7 +116,7 @@ async fn stored(store: &Store, number: u32) -> Option<Value> {
     found.unwrap()
 }
 
-/// Runs three writes that wait together, on each engine. Returns what happened, in order.
+/// Runs three writes that wait together, on each engine. Returns the events in order.
 async fn three_writes(case: Case) -> Vec<Vec<String>> {
     let mut logs = Vec::new();
     for database in databases().await {
@@ -130,7 +130,7 @@ async fn three_writes(case: Case) -> Vec<Vec<String>> {
         }
         assert!(orders.send(Order::Stop).await.is_ok());
         let sizes = Sizes(Arc::clone(&log));
-        // The runtime of a test has one thread.
+        // The runtime of a test has one thread, so a thread-local recorder receives all metrics.
         let local = metrics::set_default_local_recorder(&sizes);
         writer.serve(inbox).await;
         drop(local);
@@ -187,7 +187,7 @@ async fn a_write_that_fails_is_undone_alone_wherever_it_is_in_its_group() {
     }
 }
 
-/// A write that does not report an error after which SQLite has rolled back the transaction.
+/// Returns a write that ignores an error after which SQLite has rolled back the transaction.
 fn job_that_hides_a_rollback(log: &Log) -> Job {
     let log = Arc::clone(log);
     Box::new(move |conn| {
@@ -213,7 +213,7 @@ async fn nothing_of_a_group_is_written_if_sqlite_has_rolled_it_back() {
     let log = Log::default();
     let group = vec![job_that_hides_a_rollback(&log), job(&log, 2, case)];
     assert!(writer.run_group(group).await.is_empty());
-    // The next group has a connection of its own.
+    // The next group gets a new connection.
     assert!(writer.run_group(vec![job(&log, 3, case)]).await.is_empty());
     let happened = std::mem::take(&mut *log.lock().unwrap());
     assert_eq!(happened, ["1 refused", "3 ran", "3 committed"]);
@@ -257,7 +257,7 @@ fn a_write_begins_within_three_seconds_after_the_first() {
     let first = Instant::now();
     assert!(!time.is_over(first + Duration::from_mins(1)));
     time.start(first);
-    // Later writes change nothing.
+    // Later writes do not change the start time.
     time.start(first + Duration::from_secs(1));
     let limit = first + Duration::from_secs(3);
     assert!(!time.is_over(limit.checked_sub(Duration::from_nanos(1)).unwrap()));

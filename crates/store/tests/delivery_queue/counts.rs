@@ -1,4 +1,4 @@
-//! Counters of ended deliveries always equal what the rows say.
+//! Counters of ended deliveries always equal the counts of the rows.
 
 use super::*;
 use gatehouse_store::WebhookRow;
@@ -9,7 +9,7 @@ const HOUR: i64 = 3_600_000;
 
 type Counts = BTreeMap<(i64, &'static str), i64>;
 
-/// A delivery received at `millis`, with an ID of that time as the gateway creates it.
+/// Returns a delivery received at `millis`, with an ID of that time like the gateway's IDs.
 fn received(n: u32, webhook: &str, millis: i64) -> NewDelivery {
     NewDelivery {
         id: DeliveryId::from_text(format!("del_{millis:012x}{n:020}")),
@@ -43,7 +43,7 @@ async fn counts(store: &Store, webhook: Option<&str>, since: i64, until: i64) ->
     counts
 }
 
-/// Claims everything that is due and ends it with this status.
+/// Claims all due deliveries and ends them with this status.
 async fn work(store: &Store, status: DeliveryStatus, limit: usize) {
     for work in claim(store, "me", 20 * HOUR, limit).await.claimed {
         let finished = store.write(move |conn| {
@@ -117,7 +117,7 @@ async fn counters_follow_every_end_and_no_write_that_was_undone() {
             of_one,
             Counts::from([((11, "rejected"), 1), ((11, "failed"), 1)])
         );
-        // Parts of hours are counted from the rows.
+        // Deliveries in parts of hours are counted from the rows.
         let part = counts(&store, None, 10 * HOUR + 2, 11 * HOUR + 1).await;
         let queued_or_done = part.iter().filter(|((hour, _), _)| *hour == 10);
         assert_eq!(queued_or_done.map(|(_, count)| count).sum::<i64>(), 3);
@@ -192,7 +192,7 @@ async fn counters_of_a_deleted_webhook_go_with_its_last_delivery() {
     }
 }
 
-/// The durations of completed deliveries in a period.
+/// Returns the durations of completed deliveries in a period.
 async fn durations(store: &Store, since: i64, until: i64) -> Durations {
     let list = store
         .read(move |conn| {
@@ -242,7 +242,7 @@ async fn durations_are_counted_with_the_end_and_equal_what_the_rows_say() {
         assert_eq!(counted.total_ms, 609_107);
         let places = [0, 1, 5, 12, 18].map(|place: usize| counted.buckets[place]);
         assert_eq!(places, [2, 1, 1, 1, 1]);
-        // A part of an hour is read from the rows.
+        // Durations in a part of an hour are read from the rows.
         let of_rows = durations(&store, 10 * HOUR + 1, 11 * HOUR - 1).await;
         assert_eq!(of_rows, counted);
 
@@ -264,7 +264,7 @@ async fn durations_are_counted_with_the_end_and_equal_what_the_rows_say() {
     }
 }
 
-/// They show whether its sender was regular when it stopped.
+/// The counters of the last weeks show whether the sender was regular before it stopped.
 #[tokio::test]
 async fn old_counters_go_except_those_of_the_last_weeks_of_a_webhook() {
     for database in databases().await {

@@ -67,7 +67,7 @@ async fn types_that_start_with_a_text_are_listed_newest_first_page_by_page() {
     }
 }
 
-/// Up to 32 types, the list reads a page of each.
+/// For up to 32 types, the list reads a page of each type.
 #[tokio::test]
 async fn many_types_and_one_that_ends_with_an_asterisk_are_listed_too() {
     for database in databases().await {
@@ -139,7 +139,7 @@ async fn listed_all(store: &Store, mut filter: DeliveryFilter, limit: i64) -> Ve
     }
 }
 
-/// The webhook of a delivery of [`fill`]. Most have the same.
+/// Returns the webhook of a delivery of [`fill`]. Most deliveries have the same webhook.
 fn hook(n: u32) -> u32 {
     u32::from(!n.is_multiple_of(10))
 }
@@ -163,7 +163,8 @@ async fn fill(database: &TestDatabase, last: u32, waiting: u32) {
     run_sql(&database.location, &sql).await;
 }
 
-/// More than 2,000 waiting deliveries are not read at once, and a webhook with more is not searched for an event type.
+/// More than 2,000 waiting deliveries are not read at once. The deliveries of a webhook with more than 2,000 are
+/// not searched for an event type.
 #[tokio::test]
 async fn every_filter_finds_every_delivery_once_whatever_the_number_that_waits() {
     const LAST: u32 = 3000;
@@ -243,7 +244,7 @@ async fn deliveries_of_a_deleted_webhook_are_not_listed_while_they_are_removed()
     }
 }
 
-/// PostgreSQL does not store a text that is not UTF-8.
+/// PostgreSQL does not store text that is not UTF-8, so this test needs SQLite.
 #[tokio::test]
 async fn a_delivery_that_cannot_be_read_is_listed_with_an_error() {
     let database = sqlite();

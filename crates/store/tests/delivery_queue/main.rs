@@ -240,7 +240,7 @@ async fn thousands_that_wait_for_one_are_read_once() {
             (60..=120).contains(&calls),
             "each parks a bounded part: {calls}"
         );
-        // From here on they cost nothing: nothing is due until the first one ends.
+        // From here on, these deliveries cost nothing: none is due until the first one ends.
         for n in 1..=5 {
             assert_eq!(next_due(&store).await, None);
             assert!(finish(&store, n, "me", late).await);

@@ -1,4 +1,4 @@
-//! Deliveries that a claim puts off because of a rate limit or because they cannot be read, and what it does with those
+//! Deliveries that a claim postpones because of a rate limit or because they cannot be read, and the deliveries
 //! behind them.
 
 use super::{Claims, at, delivery, finish, id, ids, insert, row};
@@ -11,7 +11,7 @@ fn hook(n: u32) -> WebhookId {
     WebhookId::from_text(format!("hook_{n}"))
 }
 
-/// A delivery that is due at `due`.
+/// Returns a delivery that is due at `due`.
 fn due(n: u32, session: &str, webhook: u32, due: i64) -> NewDelivery {
     NewDelivery {
         webhook_id: hook(webhook),
@@ -162,7 +162,7 @@ async fn a_delivery_that_cannot_be_read_is_put_off_without_an_attempt_and_its_li
             &make_unreadable(database.engine(), &id(1)),
         )
         .await;
-        // It uses the only slot of its line in this claim.
+        // The postponed delivery uses the only slot of its line in this claim.
         let claims = claim(&store, 100, &[1, 2], 1, (5, 100)).await;
         assert_eq!(ids(&claims), [id(4)]);
         assert!(claims.more && claims.postponed && claims.failed.is_empty());
@@ -170,7 +170,7 @@ async fn a_delivery_that_cannot_be_read_is_put_off_without_an_attempt_and_its_li
         assert_eq!(ids(&claims), [id(3)]);
         assert_eq!(row(&store, 2).await.next_attempt_at, None);
 
-        // It is put off again, and nothing else is due.
+        // The delivery is postponed again, and no other delivery is due.
         let claims = claim(&store, 60_100, &[1, 2], 5, (5, 100)).await;
         let postponed = Claims {
             postponed: true,

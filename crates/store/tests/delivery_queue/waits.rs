@@ -24,7 +24,7 @@ async fn a_delivery_that_lost_its_predecessor_is_found() {
             .await
             .unwrap();
         assert_eq!(claimed(&store, "me", 10, 5).await, [2]);
-        // A delivery queued behind a parked one is claimed with it, whatever the sweep did.
+        // A delivery behind a parked one is claimed together with it, regardless of the sweep.
         insert(&store, vec![delivery(4, "b"), delivery(5, "b")]).await;
         run_sql(
             &database.location,
@@ -110,7 +110,7 @@ async fn a_clock_that_was_set_back_delays_nothing_for_long() {
     }
 }
 
-/// A delivery that arrived after the clock was set back has a smaller ID than the running one.
+/// A delivery that arrived after the clock was set back can have a smaller ID than the running one.
 #[tokio::test]
 async fn a_session_with_a_running_delivery_starts_no_other_whatever_its_id() {
     for database in databases().await {
@@ -119,7 +119,7 @@ async fn a_session_with_a_running_delivery_starts_no_other_whatever_its_id() {
         assert_eq!(claimed(&store, "me", 100, 5).await, [50]);
         insert(&store, vec![delivery(7, "a")]).await;
         assert_eq!(claimed(&store, "me", 100, 5).await, [0; 0]);
-        // The running delivery is requeued; both then run one after the other.
+        // The running delivery is requeued. Both deliveries then run one after the other.
         assert!(requeue(&store, 50, "me", later(Some(100))).await);
         assert_eq!(claimed(&store, "me", 100, 5).await, [7]);
         assert_eq!(claimed(&store, "me", 100, 5).await, [0; 0]);
@@ -301,8 +301,8 @@ async fn what_waits_for_its_webhooks_rate_keeps_its_place_and_its_session_in_ord
     }
 }
 
-/// Inserts deliveries and changes them by `sql`. Calls `release` until nothing is left, and returns the numbers that it
-/// returned, for each engine.
+/// Inserts deliveries and changes them with `sql`. Calls `release` until it releases nothing. Returns the released
+/// numbers of each engine.
 async fn released_of(
     many: u64,
     sql: &str,
@@ -362,12 +362,13 @@ async fn deliveries_that_wait_for_a_budget_are_released_in_parts() {
     }
 }
 
-/// Whether the cancellation below has changed its row.
+/// Returns at least 1 when the cancellation below has changed its row. It then sleeps before its commit, or has
+/// committed.
 const CANCELLING: &str = "SELECT (SELECT COUNT(*) FROM pg_stat_activity
          WHERE datname = current_database() AND wait_event = 'PgSleep')
      + (SELECT COUNT(*) FROM webhook_deliveries WHERE status = 'failed')";
 
-/// On PostgreSQL, a change of the budgets and a cancellation may run at the same time.
+/// On PostgreSQL, a change of the budgets and a cancellation can run at the same time.
 #[tokio::test]
 async fn a_delivery_that_is_canceled_while_a_budget_changes_stays_canceled() {
     let Some(database) = postgres().await else {

@@ -43,7 +43,7 @@ async fn a_commit_whose_answer_is_lost_is_looked_up() {
     let store = Store::open(&proxy.location).await.unwrap();
     write(&store, "before").await.unwrap();
 
-    // The response is cut off while the server commits; the outcome is found by the transaction's ID.
+    // The response is lost while the server commits. The outcome is determined by the transaction's ID.
     proxy.set(Fault::CutAfterCommit);
     write(&store, "committed").await.unwrap();
     assert!(has(&store, "committed").await);
@@ -178,7 +178,7 @@ async fn a_session_whose_settings_are_not_answered_is_given_up() {
     store.close().await;
 }
 
-/// The longest time after which a start fails if the server falls silent within a migration.
+/// The maximum time until a start fails if the server stops responding during a migration.
 const SILENCE: Duration = Duration::from_mins(1);
 
 #[tokio::test]
@@ -205,7 +205,7 @@ async fn a_start_waits_for_the_migration_of_another_node() {
     };
     let held = hold_write_lock(&database.location).await;
     let opening = Store::open(&database.location);
-    // Longer than two checks of the waiting statement.
+    // The lock is held for longer than two checks of the waiting statement.
     let release = async {
         tokio::time::sleep(Duration::from_secs(22)).await;
         drop(held);
@@ -318,9 +318,10 @@ async fn a_listening_connection_that_dies_in_silence_is_replaced() {
     node.notified().changed().await.unwrap();
     assert_eq!(messages.recv().await.unwrap(), NodeMessage::Missed);
     proxy.set(Fault::Silence);
-    // Longer than the time between two checks and the time for an answer. The node has begun to connect again.
+    // Waits longer than the interval between two checks plus the timeout for an answer. The node has then begun to
+    // reconnect.
     tokio::time::sleep(Duration::from_millis(16_500)).await;
-    // That connection remains silent as well.
+    // The new connection also becomes silent.
     proxy.silence_all();
     // A new connection reports that messages may have been missed. The old connection would have stayed silent.
     let missed = tokio::time::timeout(Duration::from_secs(30), messages.recv()).await;

@@ -17,9 +17,9 @@ pub(crate) enum Fault {
     None,
     /// Forwards nothing in either direction and closes nothing.
     Silence,
-    /// Forwards nothing on connections with a smaller number, and everything on later ones.
+    /// Forwards nothing on connections with a smaller number. Forwards everything on later ones.
     SilenceBefore(u64),
-    /// Does not forward simple queries, as they configure a session. Forwards everything else.
+    /// Does not forward simple queries, which configure a session. Forwards everything else.
     NoQueries,
     /// Forwards requests only.
     NoAnswers,
@@ -27,13 +27,13 @@ pub(crate) enum Fault {
     CutAfterCommit,
     /// Closes the connection instead of forwarding a `COMMIT`.
     CutBeforeCommit,
-    /// Like [`Fault::CutAfterCommit`], and closes every later connection.
+    /// Like [`Fault::CutAfterCommit`]. Also closes every later connection.
     CutForGood,
     /// Closes every connection.
     Closed,
-    /// Becomes [`Fault::Silence`] with the statement that begins a migration.
+    /// Changes to [`Fault::Silence`] when a migration begins.
     SilentMigration,
-    /// Forwards nothing more on the connection that begins a migration, and everything on others.
+    /// Forwards nothing more on the connection that begins a migration. Forwards everything on others.
     SilentMigrator,
     /// Removes the options of a connection when it starts, as `PgBouncer` does with `ignore_startup_parameters`.
     NoOptions,
@@ -76,7 +76,7 @@ impl Proxy {
         self.fault.send_replace(fault);
     }
 
-    /// Forwards nothing on the connections that exist, and everything on later ones.
+    /// Forwards nothing on existing connections. Forwards everything on later ones.
     pub(crate) fn silence_all(&self) {
         self.set(Fault::SilenceBefore(self.accepted.load(Ordering::SeqCst)));
     }
@@ -133,8 +133,8 @@ async fn pump(
             Fault::CutAfterCommit | Fault::CutForGood if commits => {
                 fault.send_replace(Fault::NoAnswers);
                 to.write_all(bytes).await.unwrap();
-                // Enough time for the server to read the message. If it were not, nothing would be committed
-                // and the test would fail.
+                // The server reads the message in this time. If it did not, nothing would be
+                // committed and the test would fail.
                 tokio::time::sleep(Duration::from_millis(500)).await;
                 fault.send_replace(if now == Fault::CutForGood {
                     Fault::Closed
@@ -157,7 +157,7 @@ async fn pump(
     }
 }
 
-/// The message that starts a connection, without its options. `None` for any other message.
+/// Returns the message that starts a connection, without its options. Returns `None` for any other message.
 /// <https://www.postgresql.org/docs/current/protocol-message-formats.html#PROTOCOL-MESSAGE-FORMATS-STARTUPMESSAGE>
 fn without_options(message: &[u8]) -> Option<Vec<u8>> {
     const NAME: &[u8] = b"\0options\0";

@@ -6,10 +6,10 @@ use gatehouse_store::testing::{TestDatabase, postgres};
 use gatehouse_store::{Conn, Store, StoreError};
 use std::time::{Duration, Instant};
 
-/// The longest time for which a node may be without its database if only its connections are silent.
+/// The maximum time for which a node may be without its database if only its connections are silent.
 pub(super) const RECOVERY: Duration = Duration::from_secs(15);
 
-/// Repeats an operation until it succeeds. Returns how often it failed.
+/// Repeats an operation until it succeeds. Returns the number of failures.
 async fn failures(mut operation: impl AsyncFnMut() -> Result<(), StoreError>) -> usize {
     let mut failed = 0;
     while let Err(error) = operation().await {
@@ -84,7 +84,7 @@ async fn after_one_silent_connection_no_write_or_read_waits_for_another() {
     store.close().await;
 }
 
-/// A store whose connections fell silent after a read and a write under the rate limits.
+/// Returns a store whose connections became silent after a read and a write under the rate limits.
 async fn silent_store() -> Option<(TestDatabase, Proxy, Store)> {
     let database = postgres().await?;
     let proxy = Proxy::before(&database).await;
@@ -105,14 +105,14 @@ async fn a_connection_that_was_only_taken_from_its_pool_is_not_trusted_after_ano
         return;
     };
     let taken = async {
-        // Later than the write below has sent its statement.
+        // Ends after the write below has sent its statement.
         tokio::time::sleep(Duration::from_secs(1)).await;
         store.read(nothing).await.unwrap();
     };
     let write = failures(async || store.write_limits(look).await);
     let (failed, ()) = tokio::join!(write, taken);
     assert_eq!(failed, 1);
-    // Each takes the connection that has not been used for longest.
+    // Each ping takes the connection that has not been used for the longest time.
     let pings = async {
         for _ in 0..4 {
             store.ping().await.unwrap();

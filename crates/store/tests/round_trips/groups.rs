@@ -1,4 +1,4 @@
-//! What happens to the writes of a group if the server refuses a statement that waited.
+//! The results of the writes of a group if the server refuses a waiting statement.
 
 use super::{at, message, texts};
 use futures_util::future::poll_immediate;
@@ -38,7 +38,7 @@ async fn a_refused_statement_undoes_only_its_own_write_of_a_group() {
             Box::pin(async move {
                 conn.find_last_change().await?;
                 begin.send(()).unwrap();
-                // On SQLite the closure may not wait.
+                // On SQLite, the closure must not wait.
                 if conn.round_trips() > 0 {
                     gate.await.unwrap();
                 }
@@ -76,18 +76,18 @@ async fn a_refused_statement_undoes_only_its_own_write_of_a_group() {
     }
 }
 
-/// What the second write of a group does wrong.
+/// The fault of the second write of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
-    /// It stores a message in a table that lacks a column.
+    /// The write stores a message in a table that lacks a column.
     Unprepared,
-    /// It reads with an invalid value and ignores the error.
+    /// The write reads with an invalid value and ignores the error.
     Ignored,
-    /// It does not await a statement to its end.
+    /// The write drops a statement before its end.
     Dropped,
 }
 
-/// Runs writes in one group: another one occupies the writer until all of them wait.
+/// Runs writes in one group. Another write occupies the writer until all of them wait.
 async fn in_one_group<T>(store: &Store, writes: impl Future<Output = T>) -> T {
     let (go_on, gate) = oneshot::channel::<()>();
     let (begin, has_begun) = oneshot::channel::<()>();
@@ -160,7 +160,7 @@ async fn no_acknowledged_write_of_a_group_is_undone_with_another_one() {
         assert!(!has(&store, "two").await, "{fault:?}");
         two.unwrap_err();
         match fault {
-            // Only the write that was refused is undone.
+            // Only the refused write is undone.
             Fault::Unprepared => assert!(one.is_ok() && three.is_ok(), "{one:?} {three:?}"),
             Fault::Ignored | Fault::Dropped => {
                 for undone in [one, three] {
@@ -174,8 +174,8 @@ async fn no_acknowledged_write_of_a_group_is_undone_with_another_one() {
     }
 }
 
-/// Replaces the function by which `BEGIN` takes the lock of a lane, for later sessions. Its error looks like one of a
-/// statement.
+/// Replaces the function with which `BEGIN` takes the lock of a lane, in later sessions. Its error looks like an
+/// error of a statement.
 const BREAK_BEGIN: &str = "DO $$ BEGIN EXECUTE format(
         'ALTER DATABASE %I SET search_path = public, pg_catalog', current_database()); END $$;
     CREATE FUNCTION public.pg_advisory_xact_lock(bigint) RETURNS void LANGUAGE plpgsql
@@ -194,7 +194,7 @@ async fn a_transaction_that_cannot_begin_may_be_repeated() {
             Box::pin(async move { conn.insert_inbox_messages(&[message(n, "a")], 10) })
         })
     };
-    // The first is alone, with nothing but a statement that waits. The others are a group.
+    // The first write is alone and has only one waiting statement. The other writes are a group.
     let (alone, one, two) = tokio::join!(add(1), write(&store, "one", None), add(2));
     for refused in [alone, one, two] {
         let error: StoreError = refused.unwrap_err();
@@ -215,7 +215,7 @@ async fn a_transaction_that_cannot_begin_may_be_repeated() {
     store.close().await;
 }
 
-/// Takes up to `wanted` of ten permits. The statement that stores them waits.
+/// Takes up to `wanted` of ten permits. The statement that stores them waits to be sent.
 async fn take_permits(conn: &mut Conn, name: &str, wanted: u32) -> Result<u32, StoreError> {
     let request = RateRequest {
         wanted,
@@ -238,7 +238,7 @@ async fn a_deadlock_undoes_one_write_and_no_other_of_its_group() {
     let crossing = other.write_arrivals(|conn| {
         Box::pin(async move {
             take_permits(conn, "b", 1).await?;
-            // Sends what waits.
+            // Sends the waiting statements.
             conn.find_last_change().await?;
             has.send(()).unwrap();
             node_asks.await.unwrap();
@@ -262,7 +262,7 @@ async fn a_deadlock_undoes_one_write_and_no_other_of_its_group() {
         in_one_group(&node, writes).await
     };
     let (crossing, (a, b, c)) = tokio::join!(crossing, group);
-    // PostgreSQL chooses which of the two transactions loses.
+    // PostgreSQL chooses which transaction fails.
     for (loser, winner) in [(&b, &crossing), (&crossing, &b)] {
         if let Err(error) = loser {
             assert!(matches!(error, StoreError::Deadlock(_)), "{error:?}");

@@ -1,4 +1,4 @@
-//! How often a write waits for PostgreSQL, and what happens to a group if a statement is refused.
+//! How often a write waits for PostgreSQL, and the results of a group if a statement is refused.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
@@ -23,7 +23,7 @@ fn id(n: u32) -> DeliveryId {
     DeliveryId::from_text(format!("del_{n:012x}"))
 }
 
-/// Every third delivery has a large payload, and the deliveries 2 and 3 share a session.
+/// Returns a delivery. Every third delivery has a large payload. Deliveries 2 and 3 share a session.
 fn delivery(n: u32, config: &DeliveryConfig) -> NewDelivery {
     let payload = "x".repeat(if n.is_multiple_of(3) {
         PREVIEW_BYTES + 1
@@ -129,7 +129,7 @@ async fn the_round_trips_of_a_write_do_not_depend_on_its_deliveries_and_lines() 
         })
     });
     let (claims, trips) = claimed.await.unwrap();
-    // All but the second delivery of a session.
+    // All deliveries are claimed, except the second one of a session.
     assert_eq!((claims.claimed.len(), claims.more), (19, false));
     assert_eq!(trips, 3);
 
@@ -154,7 +154,7 @@ async fn the_round_trips_of_a_write_do_not_depend_on_its_deliveries_and_lines() 
     });
     let (ended, claims, trips) = ended.await.unwrap();
     assert_eq!(ended, [true; 19]);
-    // The other delivery of the session may run now.
+    // The second delivery of the session may run now.
     let claimed: Vec<_> = claims.claimed.into_iter().map(|work| work.row.id).collect();
     assert_eq!(claimed, [id(3)]);
     assert_eq!(trips, 4);

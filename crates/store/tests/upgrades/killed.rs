@@ -8,16 +8,16 @@ use std::process::{Command, Stdio};
 const URL: &str = "GATEHOUSE_UPGRADE_URL";
 const TO: &str = "GATEHOUSE_UPGRADE_TO";
 const AT: &str = "GATEHOUSE_UPGRADE_AT";
-/// What the other process prints before it waits to be killed.
+/// The text that the other process prints before it waits to be killed.
 const AT_POINT: &str = "at the point";
 const MIGRATED: &str = "migrated";
-/// The writes before the end of the first migration's statements: three of the transaction that creates the table of
-/// migrations, and two that begin the migration.
+/// The number of writes before the end of the first migration's statements: three in the transaction that creates
+/// the table of migrations, and two that begin the migration.
 const BEFORE: i64 = 5;
 
 /// Prints a line to the parent, and waits to be killed.
 fn wait_for_death(line: &str) -> ! {
-    // After the name of the test, which has no line end.
+    // Printed after the name of the test, which has no line break.
     println!("\n{line}");
     loop {
         std::thread::park();
@@ -42,7 +42,8 @@ async fn victim() {
     wait_for_death(MIGRATED);
 }
 
-/// Migrates in another process, which is killed at the n-th write, or at the end. Returns whether it finished.
+/// Migrates in another process, which is killed at the n-th write or at the end. Returns whether the migration
+/// finished.
 fn is_finished_by_killed_process(url: &str, to: i64, at: i64) -> bool {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "killed::victim", "--ignored", "--nocapture"])
@@ -55,14 +56,14 @@ fn is_finished_by_killed_process(url: &str, to: i64, at: i64) -> bool {
     let lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let mut lines = lines.map(Result::unwrap);
     let last = lines.find(|line| [AT_POINT, MIGRATED].contains(&line.as_str()));
-    // SIGKILL.
+    // Sends SIGKILL.
     child.kill().unwrap();
     child.wait().unwrap();
     last.unwrap_or_else(|| panic!("the process ended in migration {to}")) == MIGRATED
 }
 
-/// Applies the missing migration `to` in processes that are killed at each write after its statements, and after its end.
-/// Calls `check` after each death that left the migration undone.
+/// Applies the missing migration `to` in processes. A process is killed at each write after the migration's
+/// statements, and after its end. Calls `check` after each kill that left the migration unapplied.
 pub(crate) async fn migrate_with_deaths(
     database: &TestDatabase,
     to: i64,
@@ -71,7 +72,7 @@ pub(crate) async fn migrate_with_deaths(
     let mut deaths = 0;
     loop {
         let url = database.location.url();
-        // Not on this thread, which closes the connections that the process would wait for.
+        // Runs in another thread, because this thread closes the connections for which the process would wait.
         let migrate = move || is_finished_by_killed_process(&url, to, BEFORE + deaths);
         if tokio::task::spawn_blocking(migrate).await.unwrap() {
             break;

@@ -1,4 +1,4 @@
-//! Databases of each schema that landed on the main branch. `landed/README.md` describes the files.
+//! Databases of each schema that was merged to the main branch. `landed/README.md` describes the files.
 
 use crate::killed::migrate_with_deaths;
 use crate::rows::{Rows, assert_kept, digest, rows};
@@ -10,11 +10,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// The files by their number, those of earlier texts of a migration by `<number>-superseded`.
+/// The files by their number. The files of earlier texts of a migration have the name `<number>-superseded`.
 struct Files(BTreeMap<String, String>);
 
-/// Returns the lines of a manifest: the name of a database, and what [`digest`] returns after its upgrade. The name is the
-/// number of the last file, and those of the files whose earlier text is used, separated by `+`.
+/// Returns the lines of a manifest: the name of a database, and the result of [`digest`] after its upgrade. The
+/// name consists of the number of the last file and the numbers of the files whose earlier text is used, separated
+/// by `+`.
 #[expect(clippy::disallowed_methods, reason = "blocks no other task")]
 pub(crate) fn manifest(folder: &str) -> BTreeMap<String, String> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/upgrades");
@@ -74,7 +75,7 @@ impl Files {
     }
 }
 
-/// Replaces `BYTES(hex)` by the engine's literal.
+/// Replaces `BYTES(hex)` with the engine's literal.
 fn with_bytes(engine: Engine, text: &str) -> String {
     let mut parts = text.split("BYTES(");
     let mut all = parts.next().unwrap().to_owned();
@@ -88,7 +89,7 @@ fn with_bytes(engine: Engine, text: &str) -> String {
     all
 }
 
-/// The versions of the migrations that the statements record.
+/// Returns the versions of the migrations that the statements record.
 fn applied(script: &str) -> BTreeSet<i64> {
     let records = script.split("INSERT INTO _sqlx_migrations").skip(1);
     let version = |record: &str| {
@@ -98,13 +99,14 @@ fn applied(script: &str) -> BTreeSet<i64> {
     records.map(|record| version(record).unwrap()).collect()
 }
 
-/// On PostgreSQL, the processes are killed in every n-th database. In all of them, that takes minutes.
+/// On PostgreSQL, processes are killed only in every n-th database. Killing them in all databases takes minutes.
 const KILLED_ON_POSTGRES: usize = 6;
 
 /// A migration, and whether it was applied with an earlier text.
 type Step = (i64, bool);
 
-/// What an upgrade has to do: the missing migrations, and those that were applied with an earlier text.
+/// Returns the steps of an upgrade: the missing migrations, and the migrations that were applied with an earlier
+/// text.
 fn pending(script: &str, name: &str) -> Vec<Step> {
     let superseded = name.split('+').skip(1).map(|file| match file {
         "02" => 6,
@@ -130,7 +132,8 @@ fn every_migration_has_a_file() {
     assert_eq!(pending(&script, &last), [], "landed/README.md describes it");
 }
 
-/// Upgrades the database. The processes that do the first step, and each that is not in `killed`, die at each write.
+/// Upgrades the database. For the first step, and for each step that is not in `killed`, processes are killed at
+/// each write.
 async fn upgrade(
     database: &TestDatabase,
     (name, pending): (&str, &[Step]),
@@ -148,7 +151,7 @@ async fn upgrade(
     }
 }
 
-/// The tables with their columns, and the number of indexes.
+/// Returns the tables with their columns, and the number of indexes.
 pub(crate) async fn schema(database: &TestDatabase) -> (BTreeMap<String, BTreeSet<String>>, i64) {
     let snapshot = Snapshot::open(&database.location).await.unwrap();
     let mut tables = BTreeMap::new();
@@ -164,10 +167,10 @@ pub(crate) async fn schema(database: &TestDatabase) -> (BTreeMap<String, BTreeSe
     (tables, number(&database.location, indexes).await)
 }
 
-/// Leaves out what migrations change on purpose.
+/// Omits values that migrations change on purpose.
 fn without_changed_values(name: &str, before: &Rows) -> Rows {
     let mut kept = before.clone();
-    // Migration 21 gives the column another meaning.
+    // Migration 21 changes the meaning of the column.
     if let Some(sessions) = kept.get_mut("chat_sessions") {
         for session in sessions {
             if !session.contains_key("summary_origin") {
@@ -182,21 +185,21 @@ fn without_changed_values(name: &str, before: &Rows) -> Rows {
     kept
 }
 
-/// How an upgrade is done.
+/// The way in which an upgrade runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum By {
     /// By one process.
     One,
-    /// By processes that are killed at each step.
+    /// By several processes that are killed at each step.
     Killed,
 }
 
-/// The names in the manifest. The newest first: a migration is interrupted in the database with the most rows.
+/// Returns the names in the manifest, newest first: a migration is interrupted in the database with the most rows.
 fn newest_first() -> impl Iterator<Item = String> {
     manifest("landed").into_keys().rev()
 }
 
-/// Upgrades these databases of the manifest, and returns what their lines should be.
+/// Upgrades these databases of the manifest. Returns the expected lines of the manifest.
 async fn upgrade_all(
     names: impl Iterator<Item = String>,
     by: By,
@@ -267,16 +270,16 @@ async fn postgresql_upgrades_all_other_schemas_that_landed() {
     }
 }
 
-/// Queries, and their results after the upgrade of the database in the first row with this number.
+/// Queries, each with the name of a database and the expected result after its upgrade.
 const VALUES: [(&str, &str, i64); 14] = [
-    // 16: characters, not bytes.
+    // 16: the size is in characters, not in bytes.
     ("02", "SELECT bytes FROM inbox_messages WHERE seq = 2", 267),
     (
         "02",
         "SELECT start_bytes FROM inbox_messages WHERE seq = 2",
         268,
     ),
-    // 21: who wrote a message, and what that makes of its session.
+    // 21: the author of a message, and the resulting state of its session.
     (
         "02",
         "SELECT COUNT(*) FROM chat_messages WHERE origin = 'owner'",
@@ -307,7 +310,7 @@ const VALUES: [(&str, &str, i64); 14] = [
         "SELECT COUNT(*) FROM chat_sessions WHERE tainted = 1 AND summary_origin = 'stranger'",
         2,
     ),
-    // 25 and 53: deliveries by hour and status, and how long they took.
+    // 25 and 53: deliveries by hour and status, and their durations.
     (
         "02",
         "SELECT CAST(SUM(count) AS BIGINT) FROM delivery_counts",
@@ -323,7 +326,7 @@ const VALUES: [(&str, &str, i64); 14] = [
         "SELECT took_ms FROM delivery_counts WHERE took_00 = 1 AND status = 'failed'",
         3,
     ),
-    // 68: messages move to another table, and receiving continues where it was.
+    // 68: messages move to another table, and receiving continues at the same position.
     (
         "27",
         "SELECT COUNT(*) FROM received_messages WHERE message_id IN ('5000', '5001') AND answer IS NULL",
@@ -362,7 +365,7 @@ async fn values_after_migrations_that_change_rows_are_those_of_the_version_that_
     }
 }
 
-/// A migration whose file is not among those known is refused, and nothing is changed.
+/// A migration with an unknown file is refused, and the database is not changed.
 #[tokio::test]
 async fn a_database_with_an_unknown_text_of_a_migration_is_refused_unchanged() {
     use gatehouse_store::OpenError;

@@ -1,7 +1,7 @@
-//! Upgrades from every version of the schema. Versions that may still use a newer schema, and those that may not.
+//! Upgrades from every version of the schema. Tests which versions may still use a newer schema.
 //!
-//! `landed.rs` and `real.rs` open stored databases. Those in this file are built by the migrations themselves, with a
-//! row in every table.
+//! `landed.rs` and `real.rs` open stored databases. The databases in this file are created by the migrations
+//! themselves, with a row in every table.
 
 #![expect(
     clippy::unwrap_used,
@@ -29,10 +29,10 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
-/// A valid value of a column, in SQL. Ids are equal in all tables, so that references find their rows.
+/// Returns a valid value of a column, in SQL. IDs are equal in all tables, so that references find their rows.
 fn value(engine: Engine, table: &str, (column, kind): (&str, ColumnKind), number: i64) -> String {
     match kind {
-        // A subscription has a session or a device.
+        // A subscription has either a session or a device.
         ColumnKind::Text if (table, column) == ("push_subscriptions", "device_id") => {
             "NULL".to_owned()
         }
@@ -43,7 +43,7 @@ fn value(engine: Engine, table: &str, (column, kind): (&str, ColumnKind), number
             Engine::Sqlite => "X'01fe'".to_owned(),
             Engine::Postgres => "'\\x01fe'".to_owned(),
         },
-        // At most one persona is active.
+        // At most one persona may be active.
         ColumnKind::Integer if (table, column) == ("voice_personas", "active") => "0".to_owned(),
         ColumnKind::Integer => match column {
             "seq" | "number" | "update_id" | "slot" | "day" | "hour" | "position" => {
@@ -88,7 +88,7 @@ fn insert(engine: Engine, table: &Table, number: i64) -> String {
     format!("INSERT INTO {} ({names}) VALUES ({values})", table.name)
 }
 
-/// Names and checksums of the migrations, as `sha256sum *.sql` prints them. Lines are only added.
+/// Names and checksums of the migrations, as printed by `sha256sum *.sql`. Lines may only be added.
 const CHECKSUMS: &str = include_str!("../../migrations/SHA256SUMS");
 
 #[test]
@@ -115,7 +115,7 @@ fn no_landed_migration_changes() {
         new.is_empty(),
         "add these lines to migrations/SHA256SUMS: {new:#?}"
     );
-    // Each file belongs to the list in `migrate.rs`.
+    // Each file must be in the list in `migrate.rs`.
     let versions: BTreeSet<i64> = listed
         .iter()
         .map(|line| line.get(66..70).unwrap().parse().unwrap())
@@ -174,7 +174,7 @@ async fn statements_that_were_prepared_before_a_migration_are_prepared_again() {
     for _ in 0..8 {
         assert_eq!(read().await.unwrap(), 0);
     }
-    // The transaction is lost; a repeated one succeeds.
+    // The transaction is lost, but a retry succeeds.
     let refused = write().await.unwrap_err();
     assert!(matches!(refused, StoreError::Unavailable(_)), "{refused:?}");
     for _ in 0..8 {
@@ -182,7 +182,7 @@ async fn statements_that_were_prepared_before_a_migration_are_prepared_again() {
     }
 }
 
-/// Migrations that wait for a lock on the table of settings.
+/// Counts the migrations that wait for a lock on the table of settings.
 const WAITING: &str = "SELECT COUNT(*) FROM pg_locks WHERE NOT granted
      AND mode = 'AccessExclusiveLock' AND relation = 'settings'::regclass";
 
@@ -212,7 +212,7 @@ async fn a_migration_that_waits_for_a_backup_lets_other_nodes_work() {
     assert_eq!(number(&database.location, applied).await, 1);
 }
 
-/// The migrations that earlier versions must notice.
+/// Counts the migrations that earlier versions must detect.
 async fn announced(database: &TestDatabase) -> i64 {
     let query = "SELECT COUNT(*) FROM changes WHERE subject = 'schema'";
     number(&database.location, query).await
@@ -231,7 +231,7 @@ async fn the_version_before_uses_the_schema_of_a_newer_one_that_expands_it() {
             write(&store).await.unwrap();
             store.close().await;
         }
-        // A migration that this version's newest allows.
+        // A newer migration that this version may still write after.
         let newest = migration_versions().last().copied().unwrap();
         let allows = format!("-- contract {newest}\nALTER TABLE settings ADD COLUMN x BIGINT;");
         migrate_as_newer(&database.location, 9001, allows.leak()).await;

@@ -1,4 +1,4 @@
-//! Databases that earlier versions wrote while they worked. `real/README.md` describes the files.
+//! Databases that earlier versions wrote in normal operation. `real/README.md` describes the files.
 
 use crate::killed::migrate_with_deaths;
 use crate::landed::{manifest, schema};

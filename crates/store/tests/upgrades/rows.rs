@@ -36,7 +36,7 @@ pub(crate) async fn rows(database: &TestDatabase) -> Rows {
     all
 }
 
-/// Checks that every row is still there, with the same values in the columns that still exist.
+/// Checks that every row still exists, with the same values in the columns that still exist.
 pub(crate) fn assert_kept(before: &Rows, after: &Rows, what: &str) {
     for (table, rows) in before {
         // Migration 68 moves its rows.
@@ -63,8 +63,8 @@ pub(crate) fn assert_kept(before: &Rows, after: &Rows, what: &str) {
     }
 }
 
-/// The number of tables and rows of `before`, and SHA-256 of the values that its tables and columns have in `after`. It is
-/// the same on both engines.
+/// Returns the number of tables and rows of `before`, and the SHA-256 of the values of these tables and columns in
+/// `after`. The result is the same on both engines.
 pub(crate) fn digest(before: &Rows, after: &Rows) -> String {
     let mut hash = Sha256::new();
     for (table, rows) in before {

@@ -4,7 +4,7 @@ use super::*;
 use argon2::{AssociatedData, ParamsBuilder};
 use data_encoding::HEXLOWER;
 
-/// RFC 9106, section 5.3: password, salt, secret and associated data each repeat one byte.
+/// Checks the vector of RFC 9106, section 5.3: password, salt, secret and associated data each repeat one byte.
 #[test]
 fn published_vector_of_argon2id() {
     let params = ParamsBuilder::new()

@@ -8,8 +8,8 @@ fn dek() -> Arc<Dek> {
     Arc::new(Dek::generate(&SeededRandom::new(1)))
 }
 
-/// A keyring in each state: uninitialized, sealed, unsealed, disabled (with and without a record),
-/// and sealed because the record is lost.
+/// Returns a keyring in each state: uninitialized, sealed, unsealed, disabled (with and without a record), and
+/// sealed because the record is lost.
 fn states() -> [(&'static str, Keyring); 6] {
     let mut unsealed = Keyring::start(RecordState::Present, false);
     unsealed.unsealed(dek()).unwrap();
@@ -29,7 +29,7 @@ fn states() -> [(&'static str, Keyring); 6] {
 type Outcome = Result<Status, TransitionError>;
 type Row = (&'static str, fn(&mut Keyring) -> Outcome, [Outcome; 6]);
 
-/// The full table: each transition from each state, in the order of [`states`].
+/// Returns the full table: each transition from each state, in the order of [`states`].
 #[rustfmt::skip]
 fn table() -> [Row; 7] {
     use Status::{Disabled as Off, Sealed, Uninitialized, Unsealed};
@@ -113,8 +113,8 @@ fn status_is_its_lower_case_name() {
 }
 
 proptest! {
-    /// For any order of transitions: the key is in memory exactly while the status is unsealed, and
-    /// a lost record is never overwritten by an initialization.
+    /// Checks for any order of transitions: the key is in memory exactly while the status is unsealed, and an
+    /// initialization never overwrites a lost record.
     #[test]
     fn the_key_is_there_exactly_while_unsealed(
         start in 0..6usize, steps in prop::collection::vec(0..7u8, 0..20),

@@ -81,8 +81,8 @@ pub fn open_with_password(record: &VaultRecord, password: &SecretString) -> Resu
     record.unwrap_dek(&kek, &Aad::WrappedDek, &record.wrapped_dek)
 }
 
-/// Opens the record with the recovery key. Ignores the password columns: a record damaged there can
-/// still be opened and given a new password.
+/// Opens the record with the recovery key. Ignores the password columns, so a record whose password columns are
+/// damaged can be opened and get a new password.
 pub fn open_with_recovery_key(record: &VaultRecord, key: &RecoveryKey) -> Result<Dek, OpenError> {
     record.check_version()?;
     record.check_dek_columns()?;
@@ -115,7 +115,7 @@ pub fn rewrap_password(
     })
 }
 
-/// Returns the record with a new recovery key. The old one stops working.
+/// Returns the record with a new recovery key. The old one becomes invalid.
 pub fn new_recovery_key(
     record: &VaultRecord,
     dek: &Dek,
@@ -133,9 +133,8 @@ pub fn new_recovery_key(
     Ok((record, recovery.key))
 }
 
-/// Returns the record with a new data key, the same password and a new recovery key. Refused when
-/// the password does not open the old record. The caller must re-encrypt every secret and store the
-/// record in one transaction.
+/// Returns the record with a new data key, the same password and a new recovery key. Fails if the password does not
+/// open the old record. The caller must re-encrypt every secret and store the record in one transaction.
 pub fn rotate(
     record: &VaultRecord,
     password: &SecretString,

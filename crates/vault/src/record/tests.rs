@@ -63,14 +63,14 @@ fn rotation_needs_the_password_and_leaves_nothing_of_the_old_keys() {
     assert_ne!(new_dek.expose(), old_dek.expose());
     assert_eq!(new.recovery_key_hash, Some(new_key.hash()));
     assert_ne!(new.recovery_key_hash, Some(old_key.hash()));
-    // The key from before the rotation must not get into the new record.
+    // The key from before the rotation must not be stored in the new record.
     let stale = rewrap_password(&new, &old_dek, &password("x"), &random, LATER);
     assert_eq!(stale.unwrap_err(), OpenError::StaleDek);
     let stale = new_recovery_key(&new, &old_dek, &random, LATER);
     assert_eq!(stale.unwrap_err(), OpenError::StaleDek);
 }
 
-/// Every case is refused before any derivation, except the last ones.
+/// All cases except the last ones are refused before any derivation.
 #[test]
 fn a_damaged_weakened_or_foreign_record_does_not_open() {
     let random = SeededRandom::new(13);
@@ -112,7 +112,7 @@ fn a_damaged_weakened_or_foreign_record_does_not_open() {
         with(&|r| r.dek_commitment.clear()),
         OpenError::Damaged("dek_commitment")
     );
-    // The key unwraps correctly, but the commitment is another key's.
+    // The key unwraps correctly, but the commitment belongs to another key.
     assert_eq!(
         with(&|r| r.dek_commitment.clone_from(&other.dek_commitment)),
         OpenError::Damaged("dek_commitment belongs to another key")

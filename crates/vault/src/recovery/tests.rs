@@ -49,7 +49,7 @@ fn a_generated_key_is_eight_groups_of_four_and_not_in_debug() {
 #[test]
 fn each_refusal_has_its_reason() {
     let good = shown([9; 16]);
-    // The 26th letter, with a padding bit set. It follows 25 letters and 6 hyphens.
+    // Sets a padding bit in the 26th letter, which follows 25 letters and 6 hyphens.
     let mut padded: Vec<u8> = good.bytes().filter(|b| *b != b'-').collect();
     padded[25] = letter_of(u128::from(value_of(char::from(padded[25])).unwrap()) | 1);
     for (text, reason) in [
@@ -86,7 +86,7 @@ proptest! {
 
     #[test]
     fn anything_made_of_letters_is_an_answer_too(text in "[A-HJ-NP-Z2-9 -]{30,45}") {
-        // A random text is a key with probability 2^-32, so none is expected here.
+        // A random text is a valid key with a probability of 2^-32, so none is expected here.
         prop_assert!(RecoveryKey::parse(&text).is_err());
     }
 
@@ -102,7 +102,7 @@ proptest! {
         prop_assert!(parsed.hash() == key(bytes).hash());
     }
 
-    /// Misses one typo in 2^30.
+    /// The check does not detect one typo in 2^30.
     #[test]
     fn a_typo_is_noticed(bytes: [u8; 16], place in 0..32usize, change in 1..32u8) {
         let mut typed: Vec<u8> = shown(bytes).bytes().filter(|b| *b != b'-').collect();

@@ -39,14 +39,14 @@ fn the_node_that_asked_gets_the_key_and_nobody_else() {
     let opened = asked.open(&cluster, &place, &answer).unwrap();
     assert_eq!((opened.id(), opened.expose()), (key.id(), &[5; 32]));
 
-    // With the cluster secret alone, or the private key alone.
+    // The attacker has only the cluster secret, or only the private key.
     let thief = ShareKey::generate(&random);
     assert!(thief.open(&cluster, &place, &answer).is_err());
     assert!(asked.open(&other_cluster, &place, &answer).is_err());
-    // A request by someone without the cluster secret.
+    // The request was made without the cluster secret.
     let forged = thief.request(&other_cluster, &random, &place).unwrap();
     assert!(cluster.answer(&random, &place, &forged, &key).is_err());
-    // An answer by someone without it.
+    // The answer was made without the cluster secret.
     let request = asked.request(&other_cluster, &random, &place).unwrap();
     let own = dek("dek_1", 9);
     let forged = other_cluster.answer(&random, &place, &request, &own);
@@ -83,7 +83,7 @@ fn a_request_and_an_answer_are_valid_in_their_place_only() {
     }
 }
 
-/// RFC 7748, section 6.1: a public key of low order would make the Diffie-Hellman secret known.
+/// RFC 7748, section 6.1: a public key of low order would give a Diffie-Hellman secret that anyone can compute.
 #[test]
 fn a_public_key_of_low_order_is_refused() {
     let (random, cluster, place) = (SeededRandom::new(3), cluster(SECRET), place());

@@ -122,7 +122,7 @@ fn failures_past_the_limit_are_counted_with_the_last_one_of_their_webhook() {
     assert_eq!(changes.waiting().len(), ONE_BY_ONE);
     refuse(limit);
     refuse(limit + 2);
-    // Failures are counted apart from refusals.
+    // Failures and refusals are counted separately.
     publish(&changes, limit, DeliveryStatus::Failed, Some("No."));
     publish(&changes, limit + 2, DeliveryStatus::Failed, Some("No."));
     let taken = changes.take();

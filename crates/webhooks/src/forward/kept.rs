@@ -12,7 +12,7 @@ use std::time::Duration;
 pub const KEPT_SECONDS: u64 = 600;
 /// Maximum number of webhooks whose requests are kept.
 pub(super) const MAX_WEBHOOKS: usize = 16;
-/// Maximum number of requests of one webhook. The oldest are dropped first.
+/// Maximum number of requests of one webhook. The oldest requests are dropped first.
 pub(super) const MAX_REQUESTS: usize = 256;
 /// Maximum size of the bodies and headers of one webhook, in bytes. A single larger request is still kept.
 pub(super) const MAX_BYTES: usize = 8 * 1024 * 1024;
@@ -25,7 +25,7 @@ pub(crate) struct Original {
     pub(crate) body: Bytes,
 }
 
-/// Shows nothing, as headers and body contain secrets.
+/// Prints no values, because headers and body contain secrets.
 impl std::fmt::Debug for Original {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Original").finish_non_exhaustive()
@@ -67,7 +67,7 @@ impl Originals {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Starts to keep the webhook's requests. Returns the time at which it stops.
+    /// Starts to keep the requests of a webhook. Returns until when they are kept.
     pub(super) fn keep(
         &self,
         webhook: &WebhookId,
@@ -96,15 +96,15 @@ impl Originals {
         self.lock().remove(webhook);
     }
 
-    /// Deletes all requests, because the vault is sealed.
+    /// Deletes all requests. Called when the vault is sealed.
     pub(crate) fn forget_all(&self) {
         self.lock().clear();
     }
 
-    /// Whether the webhook's requests are kept. Drops them if their time is over.
+    /// Returns whether the webhook's requests are kept. Drops them if the time has passed.
     pub(crate) fn is_kept(&self, webhook: &WebhookId, now: Timestamp) -> bool {
         let mut all = self.lock();
-        // The usual case: no client forwards.
+        // The usual case: no client forwards deliveries.
         if all.is_empty() {
             return false;
         }

@@ -13,7 +13,7 @@ use http::header;
 use std::collections::BTreeMap;
 
 impl Webhooks {
-    /// Rebuilds the request and signs it, unless only the sender can.
+    /// Rebuilds the request. Signs it, unless only the sender can.
     pub(super) async fn remade(
         &self,
         row: DeliveryRow,
@@ -25,7 +25,7 @@ impl Webhooks {
             self.reload_sealed(&webhook.public_id).await?;
             webhook = find().ok_or(WebhooksError::NotFound("webhook"))?;
         }
-        // Gatehouse wrote this column itself, so damaged text falls back to the default.
+        // Gatehouse wrote this column itself, so damaged text is replaced with the default.
         let stored: BTreeMap<String, String> =
             serde_json::from_str(&row.headers).unwrap_or_default();
         let content_type = stored.get(header::CONTENT_TYPE.as_str());

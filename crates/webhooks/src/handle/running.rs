@@ -1,4 +1,4 @@
-//! Running deliveries, and how they are canceled.
+//! Running deliveries and their cancellation.
 
 use super::Inner;
 use gatehouse_domain::DeliveryId;
@@ -17,7 +17,7 @@ pub(crate) struct Cancels(
 pub(crate) struct Running {
     pub(super) inner: Arc<Inner>,
     pub(super) delivery: DeliveryId,
-    /// Cancelled when the delivery is cancelled or its webhook is deleted.
+    /// Canceled when the delivery is canceled or its webhook is deleted.
     pub(crate) cancel: CancellationToken,
 }
 

@@ -1,4 +1,4 @@
-//! The parts and settings from which webhooks are opened.
+//! The dependencies and settings that opening the webhooks requires.
 
 use gatehouse_agents::Agents;
 use gatehouse_channels::Channels;

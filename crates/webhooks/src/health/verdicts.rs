@@ -7,10 +7,10 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 const DAY_MS: i64 = 86_400_000;
-/// A sender is regular if it sent on this many of [`REGULAR_OF_DAYS`] days, up to its last delivery.
+/// A sender is regular if it sent deliveries on this many of the [`REGULAR_OF_DAYS`] days before its last delivery.
 const REGULAR_DAYS: usize = 12;
 pub(super) const REGULAR_OF_DAYS: i64 = 14;
-/// A regular sender has stopped after this time without a delivery.
+/// A regular sender counts as stopped after this time without a delivery.
 const STOPPED_AFTER_MS: i64 = 2 * DAY_MS;
 
 /// A webhook whose sender sent nearly every day and then stopped.
@@ -22,8 +22,8 @@ pub struct StoppedSender {
     pub last_delivery_at: Timestamp,
 }
 
-/// Which silent webhooks had a regular sender. That does not change while a webhook is silent, and finding it out reads
-/// the counters of two weeks.
+/// Cached results: whether the sender of a silent webhook was regular. A result is valid while the webhook is
+/// silent. Computing it reads the counters of two weeks.
 #[derive(Debug, Default)]
 pub(crate) struct Verdicts(Mutex<HashMap<WebhookId, Verdict>>);
 
@@ -44,7 +44,7 @@ impl Verdicts {
         verdict.is_some_and(|known| known.last_delivery_at == row.last_delivery_at)
     }
 
-    /// Adds the verdicts about `new` webhooks, and removes those about webhooks that are in neither list. Returns the
+    /// Adds results for the `new` webhooks. Removes results for webhooks that are in neither list. Returns the
     /// regular senders.
     pub(super) fn update(
         &self,
@@ -86,19 +86,19 @@ pub(super) fn day_of(at: Timestamp) -> i64 {
     at.as_millis().div_euclid(DAY_MS)
 }
 
-/// Whether an enabled webhook received nothing from its sender for a while.
+/// Returns whether an enabled webhook has received nothing from its sender for some time.
 pub(super) fn is_silent(row: &WebhookRow, now: Timestamp) -> bool {
     let is_over =
         |at: Timestamp| now.as_millis().saturating_sub(at.as_millis()) >= STOPPED_AFTER_MS;
     row.enabled && row.last_delivery_at.is_some_and(is_over)
 }
 
-/// Whether the webhook has a sender, which a schedule does not have.
+/// Returns whether the webhook has a sender. A schedule has none.
 pub(super) fn has_sender(row: &WebhookRow) -> bool {
     StoredConfig::of(row).is_ok_and(|config| config.webhook.schedule.is_none())
 }
 
-/// The webhooks that received deliveries nearly every day until the last one.
+/// Returns the webhooks that received deliveries nearly every day until the last one.
 fn regular(silent: Vec<WebhookRow>, days: &[WebhookDay]) -> Vec<StoppedSender> {
     let mut by_webhook: HashMap<_, HashSet<i64>> = HashMap::new();
     for day in days {

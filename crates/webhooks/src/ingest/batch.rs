@@ -1,10 +1,10 @@
-//! Group writes of deliveries. Deliveries that arrive during a write are stored together by the next one,
-//! with one statement and one commit. Each sender gets its response after the commit.
+//! Group writes of deliveries. Deliveries that arrive during a write are stored together by the next write, with
+//! one statement and one commit. Each sender gets its response after the commit.
 //!
-//! There are separate queues, so accepted deliveries do not wait behind others. Filtered deliveries and
-//! duplicates come from verified senders and share a queue. Refusals are best effort: they are written in
-//! small batches with a pause after each, because all writes may share one writer with accepted deliveries.
-//! If their queue is full, they are counted and dropped.
+//! There are separate queues, so that accepted deliveries do not wait behind others. Filtered deliveries and
+//! duplicates come from verified senders and share a queue. Refusals are best effort. They are written in small
+//! batches with a pause after each, because they may share the writer with accepted deliveries. If their queue is
+//! full, they are counted and dropped.
 
 mod line;
 
@@ -22,8 +22,9 @@ use tokio_util::task::TaskTracker;
 
 /// Maximum number of deliveries per write.
 const BATCH: usize = 256;
-/// Maximum size of the deliveries of a write in bytes; a larger delivery is written alone. PostgreSQL gets all of them
-/// before it answers the first, and the store waits 12 seconds for an answer: a link of 10 Mbit/s carries 8 MiB in 7.
+/// Maximum size of the deliveries of a write, in bytes. A larger delivery is written alone. PostgreSQL receives all
+/// of them before it answers the first, and the store waits 12 seconds for an answer. A link of 10 Mbit/s transfers
+/// 8 MiB in 7 seconds.
 const BATCH_BYTES: usize = 8 << 20;
 /// Capacity of the queues of accepted and verified deliveries. If one is full, senders wait for space and
 /// duplicates are dropped.
@@ -65,7 +66,7 @@ struct Waiting {
 }
 
 impl Waiting {
-    /// Size of the columns to write in bytes, without the short ones.
+    /// Returns the size of the columns to write in bytes, except the short columns.
     fn size(&self) -> usize {
         let row = &self.entry.row;
         let payload = row.payload.as_ref().map_or(0, String::len);

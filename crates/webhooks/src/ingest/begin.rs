@@ -11,9 +11,9 @@ use http::HeaderMap;
 use std::sync::Arc;
 
 impl Webhooks {
-    /// Runs the checks before the body is read: the webhook exists, the vault is unlocked or deliveries are held while
-    /// it is sealed, the client IP address is allowed, and the webhook's profile is in use. A disabled webhook and a
-    /// schedule are reported as not found.
+    /// Runs the checks before the body is read: the webhook exists, its profile is in use, and the client IP
+    /// address is allowed. The vault must be unlocked, or deliveries must be held while it is sealed. A disabled
+    /// webhook and a schedule are reported as not found.
     pub async fn begin_ingest(
         &self,
         public_id: &str,

@@ -1,21 +1,21 @@
-//! Takes what waits in a queue in groups of bounded count and size.
+//! Takes the waiting items of a queue in groups of limited count and size.
 
 use tokio::sync::mpsc;
 
 /// The receiving end of a queue.
 pub(super) struct Gather<T> {
     inbox: mpsc::Receiver<T>,
-    /// Did not fit into the last group.
+    /// An item that did not fit into the last group.
     held: Option<T>,
     bounds: Bounds,
     size: fn(&T) -> usize,
 }
 
-/// How large a group may be.
+/// The limits of a group.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
     pub(super) count: usize,
-    /// A larger item is a group of its own.
+    /// Maximum size of a group. A larger item forms its own group.
     pub(super) bytes: usize,
 }
 
@@ -33,8 +33,8 @@ impl<T> Gather<T> {
         }
     }
 
-    /// Waits for an item, and takes those that wait behind it. Empty after the last sender was dropped. Nothing is lost
-    /// if the future is dropped.
+    /// Waits for an item, and takes it with the items that wait behind it. Empty after the last sender was dropped.
+    /// Dropping the future loses no item.
     pub(super) async fn next(&mut self) -> Vec<T> {
         let first = match self.held.take() {
             Some(held) => Some(held),
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
     use futures_util::future::poll_immediate;
 
-    /// Returns the sizes of the groups' items.
+    /// Returns the sizes of the items of each group.
     async fn groups(items: &[usize], bounds: Bounds) -> Vec<Vec<usize>> {
         let (sender, inbox) = mpsc::channel(items.len().max(1));
         for item in items {
@@ -92,7 +92,7 @@ mod tests {
             (&[3, 3, 5], &[&[3, 3], &[5]]),
             (&[1, 1, 1, 1], &[&[1, 1, 1], &[1]]),
             (&[10, 0, 1], &[&[10, 0], &[1]]),
-            // Larger than the bound, alone.
+            // An item larger than the limit is alone.
             (&[1, 11, 12, 1], &[&[1], &[11], &[12], &[1]]),
             (&[usize::MAX, usize::MAX], &[&[usize::MAX], &[usize::MAX]]),
         ];

@@ -1,5 +1,5 @@
-//! Limits how often a client may send a wrong token, on all nodes of a database if a secret is short. Applies to
-//! secrets that are compared as tokens.
+//! Limits how often a client may send a wrong token. If a secret is short, the limit applies to all nodes of a
+//! database together. Applies to secrets that are compared as tokens.
 
 use gatehouse_domain::{ClientKey, Clock, SlidingWindow, WebhookId};
 use gatehouse_sources::verify::VerifyError;
@@ -14,8 +14,8 @@ pub(crate) const SHORT_PER_MINUTE: u32 = 20;
 /// Wrong tokens per minute, client and webhook if every secret has at least [`crate::secret::SHORT_BYTES`] bytes.
 pub(crate) const LONG_PER_MINUTE: u32 = 600;
 const WINDOW_MS: u32 = 60_000;
-/// Maximum number of tracked pairs of webhook and client. When full, the oldest is dropped, so a flood of
-/// clients cannot delay one that has the secret.
+/// Maximum number of tracked pairs of webhook and client. The oldest pair is dropped when the limit is reached.
+/// Requests from many clients can therefore not delay a client that has the secret.
 const CAPACITY: usize = 65_536;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -70,8 +70,8 @@ impl Table {
         if since < u64::from(WINDOW_MS) {
             return;
         }
-        // Windows store the low 32 bits of times. After two window lengths all have expired, and this check
-        // keeps their ages from wrapping.
+        // Windows store the low 32 bits of times. After two window lengths, all windows have expired. This check
+        // prevents that their ages wrap around.
         let all_passed = since >= 2 * u64::from(WINDOW_MS);
         self.windows
             .retain(|_, window| !all_passed && !window.is_idle(WINDOW_MS, now_ms));
@@ -111,22 +111,22 @@ impl Guesses {
         }
     }
 
-    /// Counts on all nodes, if the database may have several.
+    /// Adds counts on all nodes, if the database may have several nodes.
     pub(crate) fn shared(mut self, store: &Store, tasks: &TaskTracker) -> Self {
         let counts = SharedCounts::new(store, &self.clock, tasks, WINDOW_MS);
         self.shared = Some(counts);
         self
     }
 
-    /// Runs `compare`, unless the client has used up its wrong tokens on all nodes: then returns how many milliseconds
-    /// it must wait. A wrong token is counted before it is compared, and a right one is returned. In a flood from many
-    /// clients, this node counts alone.
+    /// Runs `compare`, unless the client has used up its wrong tokens on all nodes. In this case, returns how many
+    /// milliseconds it must wait. A token is counted before it is compared, and the count of a correct token is
+    /// returned. If requests arrive from many clients, this node counts alone.
     pub(crate) async fn compare<T>(
         &self,
         attempt: Attempt,
         compare: impl FnOnce() -> Result<T, VerifyError>,
     ) -> Result<Result<T, VerifyError>, u64> {
-        // Secrets that are long cannot be guessed: their limit bounds the load of each node.
+        // Long secrets cannot be guessed. Their limit only bounds the load of each node.
         let shared = self
             .shared
             .as_ref()
@@ -139,7 +139,7 @@ impl Guesses {
             client: attempt.client,
         };
         let limit = vec![(key, attempt.per_minute)];
-        // A client with the right token must not wait for others.
+        // A client with the correct token must not wait for others.
         let places = shared.take(Purpose::Load, attempt.tokens, limit).await;
         let places = places.map_err(|refused| refused.wait_ms)?;
         let compared = self.compare_here(attempt, compare);
@@ -149,8 +149,8 @@ impl Guesses {
         compared
     }
 
-    /// Like [`Self::compare`], on this node. `compare` runs under the lock, so concurrent attempts are counted one by
-    /// one.
+    /// Like [`Self::compare`], on this node only. `compare` runs under the lock, so concurrent attempts are counted
+    /// one by one.
     fn compare_here<T>(
         &self,
         attempt: Attempt,

@@ -1,9 +1,9 @@
-//! Deliveries that arrive while the vault is sealed. With `vault.hold_while_sealed` they are stored encrypted
-//! for the vault's public key. After an unseal they go through ingest in the order of their arrival, as of the
-//! time of their arrival.
+//! Deliveries that arrive while the vault is sealed. With `vault.hold_while_sealed`, they are stored encrypted for
+//! the vault's public key. After the vault is unlocked, they go through ingest in the order of their arrival and
+//! with the time of their arrival.
 //!
-//! Held deliveries are not verified, so anyone who knows a webhook's URL can use up its space. A limit per client keeps
-//! a single client from taking all of it.
+//! Held deliveries are not verified, so anyone who knows a webhook's URL can use up its space. A limit per client
+//! prevents that a single client uses all of it.
 
 mod release;
 
@@ -33,8 +33,9 @@ pub(crate) const OF_CLIENT: HoldLimit = HoldLimit {
     bytes: 32 << 20,
 };
 
-/// The limit for deliveries held for this client of a webhook. Senders behind a proxy on the same machine that adds
-/// no forwarding header all have the loopback address, so it has no share of its own.
+/// Returns the limit for deliveries held for this client of a webhook. The loopback address gets the limit of the
+/// webhook, because all senders behind a proxy on this machine have this address if the proxy adds no forwarding
+/// header.
 fn share_of(client: ClientKey) -> HoldLimit {
     let is_loopback = [
         IpAddr::V4(Ipv4Addr::LOCALHOST),
@@ -48,13 +49,13 @@ fn share_of(client: ClientKey) -> HoldLimit {
 /// The reason of a rejected delivery whose ciphertext is damaged.
 const UNREADABLE: &str = "held_unreadable";
 
-/// The request without its body. The plaintext is this as JSON, a line feed, and the body.
+/// The request without its body. The plaintext is this struct as JSON, a line feed, and the body.
 #[derive(Debug, Serialize, Deserialize)]
 struct Head {
     url: String,
     received_at: i64,
     client_ip: Option<IpAddr>,
-    /// Names, and values as Base64 because they need not be text.
+    /// Names and values. The values are Base64, because they need not be text.
     headers: Vec<(String, String)>,
 }
 
@@ -68,8 +69,9 @@ struct Request {
 }
 
 impl Intake {
-    /// Answers or refuses a request that only verifies the URL. Its sender waits for the answer and gets none later. The
-    /// answer to a request without verification needs no secret. The others are refused, so that the sender asks again.
+    /// Answers or refuses a request that only verifies the URL. Its sender waits for the answer, so the request
+    /// cannot be held. The answer for a webhook without verification needs no secret. All other such requests are
+    /// refused, so that the sender retries.
     fn answer_handshake(
         &self,
         headers: &HeaderMap,
@@ -123,7 +125,7 @@ impl Intake {
             return Err(IngestError::Sealed);
         }
         place.keep();
-        // The vault may have been unsealed since the request came in.
+        // The vault may have been unlocked after the request arrived.
         self.inner.held.notify_one();
         Ok(Ingested::Accepted(id))
     }
@@ -147,7 +149,7 @@ impl Intake {
 }
 
 impl Request {
-    /// Reads the plaintext. `None` if it has another format.
+    /// Parses the plaintext. Returns `None` if it has another format.
     fn parse(plaintext: &[u8]) -> Option<Self> {
         let end = plaintext.iter().position(|byte| *byte == b'\n')?;
         let (head, body) = plaintext.split_at(end);
@@ -185,7 +187,8 @@ impl Webhooks {
 }
 
 impl Intake {
-    /// Ingests the request. Returns the row of a refused request or a duplicate; the others are stored.
+    /// Ingests the request. Returns the row of a refused request or of a duplicate, which the caller stores. All
+    /// other deliveries are already stored.
     async fn release(&self, request: &Request) -> Result<Option<NewDelivery>, IngestError> {
         let (headers, body) = (&request.headers, &request.body);
         let size = u64::try_from(body.len()).unwrap_or(u64::MAX);

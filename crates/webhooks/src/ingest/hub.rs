@@ -1,4 +1,4 @@
-//! The GET request with which a hub verifies the URL. Meta is one.
+//! The GET request with which a hub, such as Meta, verifies the URL.
 
 use super::{IngestError, Intake, Phase};
 use crate::handle::{Inner, Webhooks};
@@ -10,8 +10,8 @@ use http::HeaderMap;
 use std::sync::Arc;
 
 impl Webhooks {
-    /// Returns the challenge to send back. `None` if the webhook does not exist, is disabled, or has a sender that
-    /// sends no such request. If the webhook's profile is missing, the request is refused like a delivery.
+    /// Returns the challenge to send back. Returns `None` if the webhook does not exist or is disabled, or if its
+    /// sender sends no such request. If the webhook's profile is missing, the request is refused like a delivery.
     pub async fn answer_hub(
         &self,
         public_id: &str,
@@ -33,7 +33,7 @@ impl Webhooks {
             return Ok(None);
         }
         let (webhook, phase) = self.open_webhook(public_id).await?;
-        // A request can be held, a response cannot.
+        // A request can be held, but a response cannot.
         if !matches!(phase, Phase::Live) {
             return Err(IngestError::Sealed);
         }

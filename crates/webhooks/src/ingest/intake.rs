@@ -1,4 +1,4 @@
-//! A request that is being queued.
+//! A request in the process of being queued.
 
 use crate::handle::Inner;
 use crate::live::LiveWebhook;
@@ -12,7 +12,7 @@ pub(super) enum Phase {
     Live,
     /// After the vault is unlocked. Until then the request is stored encrypted.
     Hold,
-    /// Now, after an unseal: the sender has already received a response with this ID.
+    /// Now, after the vault was unlocked. The sender has already received a response with this ID.
     Release(DeliveryId),
 }
 

@@ -18,7 +18,7 @@ pub enum Ingested {
     Filtered(DeliveryId),
     /// A duplicate of this delivery; the response is 200.
     Deduplicated(DeliveryId),
-    /// One of the outcomes above; the response is 200 with this JSON, which the sender needs.
+    /// Accepted, filtered or deduplicated; the response is 200 with this JSON, which the sender needs.
     Answered(Box<Self>, Value),
     /// The sender verifies the URL; the response is 200 with this content.
     Handshake(HandshakeReply),
@@ -72,7 +72,7 @@ pub enum IngestError {
     RateLimited { wait_ms: u64 },
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The request could not be encrypted for the time after the next unseal.
+    /// The request could not be encrypted until the vault is unlocked.
     #[error("the delivery could not be held")]
     Hold(#[from] SecretsError),
     /// The webhook's secrets could not be loaded.

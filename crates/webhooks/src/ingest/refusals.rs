@@ -1,5 +1,5 @@
-//! Limits how many refusals per client are recorded, so a flood fills neither the database nor the log. The
-//! limit does not affect the refusal itself.
+//! Limits how many refusals per client are recorded, so that a flood of requests fills neither the database nor the
+//! log. The limit does not affect the refusal itself.
 
 use gatehouse_domain::{ClientKey, Clock, KeyedWindows};
 use std::fmt;
@@ -7,7 +7,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Arc, Mutex, PoisonError};
 
 const WINDOW_MS: u32 = 60_000;
-/// Maximum number of tracked clients. When full, new clients share one counter.
+/// Maximum number of tracked clients. When the limit is reached, new clients share one counter.
 const CAPACITY: usize = 10_000;
 
 /// The kinds of refusals. Each has its own limit, so one kind does not hide another.
@@ -18,11 +18,11 @@ pub(crate) enum Kind {
     Unverified,
     /// The body could not be parsed.
     Unreadable,
-    /// No webhook with this public id is known here. The limit applies to the lookups in the database.
+    /// No webhook with this public ID is known on this node. The limit applies to the lookups in the database.
     Unknown,
 }
 
-/// How many refusals per minute, kind and client are recorded.
+/// How many refusals are recorded per minute, kind and client.
 const PER_MINUTE: u32 = 60;
 
 /// Counts refusals per kind and client.

@@ -1,4 +1,4 @@
-//! Detects duplicates, and decides whether one may run again because the earlier delivery failed.
+//! Detects duplicates. Decides whether a duplicate may run again because the earlier delivery failed.
 
 use gatehouse_domain::{DeliveryId, DeliveryStatus, WebhookId};
 use gatehouse_store::{Conn, NewDelivery, StoreError};
@@ -41,8 +41,8 @@ pub(crate) enum Repeat {
     },
 }
 
-/// Looks up earlier deliveries with the same key or bytes. Bytes take precedence over the key: the key of a
-/// failed delivery must not allow the bytes of another delivery to run again.
+/// Looks up earlier deliveries with the same key or bytes. Bytes take precedence over the key. Otherwise the key of
+/// a failed delivery could allow the bytes of another delivery to run again.
 pub(crate) async fn judge(
     conn: &mut Conn,
     keys: &Keys,

@@ -28,12 +28,13 @@ pub(super) struct Arrived<'a> {
     pub(super) event: Event,
     /// SHA-256 of the verified bytes, if the replay guard is `bytes`.
     pub(super) bytes_key: Option<String>,
-    /// The request itself, if someone forwards the webhook's deliveries.
+    /// The request itself, if a client forwards the webhook's deliveries.
     pub(super) original: Option<Original>,
 }
 
 impl Intake {
-    /// Records a refusal before verification: always in the metrics, and as a row within the client's limit.
+    /// Records a refusal before verification. The metrics count every refusal; a row is stored within the client's
+    /// limit.
     pub(super) fn reject(&self, reason: &'static str, headers: &HeaderMap, body: &[u8], size: u64) {
         self.count_rejected(reason);
         if self.inner.refusals.is_noted(Kind::Early, self.from.client) {

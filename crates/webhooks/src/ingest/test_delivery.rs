@@ -78,7 +78,7 @@ impl Webhooks {
             now_ms: now.as_millis(),
             id: &key,
         });
-        // A signed ID takes the place of the sample's.
+        // A signed ID replaces the ID of the sample.
         for (name, value) in signature {
             headers.insert(name, value);
         }

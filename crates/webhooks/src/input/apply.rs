@@ -46,8 +46,9 @@ impl WebhookInput {
             |name| Ok(find_profile(name)?.id.to_owned()),
         )?;
         let default = stored.webhook.profile().default_auth_mode;
-        // If the auth mode was the old profile's default, switch to the new profile's default. The request must
-        // name a profile: reloading a profile file between the two lookups can change the default too.
+        // If the auth mode was the old profile's default, switches to the new profile's default. Only a request
+        // that names a profile switches it, because a reload of a profile file between the two lookups can also
+        // change the default.
         let switches = self.source_profile.is_said() && !self.auth_mode.is_said();
         if switches && stored.auth.mode == default_before {
             stored.auth.mode = default;
@@ -74,8 +75,8 @@ impl WebhookInput {
             header_name("header", name)
         })?;
         let header = auth.header.get_or_insert_with(|| DEFAULT_HEADER.to_owned());
-        // Check the header only if something related changed, so that records stored before this rule
-        // remain editable.
+        // Checks the header only if a related setting changed, so that records stored before this rule remain
+        // editable.
         if self.header().is_said() || self.auth_mode.is_said() || self.source_profile.is_said() {
             secret_header(header)?;
         }
@@ -168,7 +169,7 @@ impl WebhookInput {
         })
     }
 
-    /// A schedule has no sender to verify.
+    /// Applies the input of a schedule. A schedule has no sender to verify.
     fn apply_schedule(&self, stored: &mut StoredConfig) -> Checked<()> {
         let config = &mut stored.webhook;
         if config.source_profile != profile::SCHEDULE {

@@ -1,4 +1,4 @@
-//! How a webhook authenticates its sender, as the caller states it.
+//! The authentication of a webhook's sender, as the caller provides it.
 
 use super::Patch;
 use schemars::JsonSchema;

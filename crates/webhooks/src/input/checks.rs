@@ -1,4 +1,4 @@
-//! Validates each member of the input and its length. Pure.
+//! Validates each member of the input and its length. Does no I/O.
 
 mod nested;
 
@@ -9,7 +9,7 @@ use gatehouse_sources::profile;
 use http::HeaderName;
 pub(super) use nested::{deliver_extra, events, json_body, tool_policy};
 
-/// Maximum length of a name, in characters, as are the other text limits.
+/// Maximum length of a name. All text limits are in characters.
 const MAX_NAME: usize = 200;
 /// Maximum length of a short text: an agent, a model, a session key, a channel target, a header name.
 pub(super) const MAX_SHORT: usize = 200;
@@ -89,8 +89,8 @@ pub(super) fn header_name(field: &'static str, name: &str) -> Checked<String> {
     Ok(name.to_owned())
 }
 
-/// Validates the header of the mode `static_header`. Rejects every header that any profile reads: a later
-/// profile change would otherwise turn the secret into an event type or delivery key.
+/// Validates the header of the mode `static_header`. Rejects every header that any profile reads, because a later
+/// change of the profile would turn the secret into an event type or delivery key.
 pub(super) fn secret_header(name: &str) -> Checked<()> {
     let is = |read: &str| read.eq_ignore_ascii_case(name);
     let is_read = profile::all()

@@ -1,4 +1,4 @@
-//! Validates the conditions of a payload filter. Pure.
+//! Validates the conditions of a payload filter. Does no I/O.
 
 use super::checks::{Checked, invalid};
 use gatehouse_sources::payload_filter::{Comparison, Condition};
@@ -12,7 +12,8 @@ const MAX_PATH: usize = 200;
 /// Maximum length of a text to compare with, in characters.
 const MAX_VALUE: usize = 500;
 
-/// Validates a list of conditions. The reason of a refusal names the condition, from 1, and its member.
+/// Validates a list of conditions. The reason of a refusal names the number of the condition, from 1, and its
+/// member.
 pub(super) fn conditions(value: &Value) -> Checked<Vec<Condition>> {
     let Value::Array(list) = value else {
         return invalid(FIELD, "expected a list of conditions");

@@ -20,7 +20,7 @@ impl<T> Patch<T> {
         value.map_or(Self::Clear, Self::Set)
     }
 
-    /// Whether the member is present, including as `null`.
+    /// Returns whether the member is present, including as `null`.
     pub const fn is_said(&self) -> bool {
         !matches!(self, Self::Absent)
     }

@@ -61,7 +61,7 @@ fn the_profile_says_the_mode_and_a_header_belongs_to_one_mode() {
     assert_eq!(back.auth.mode, AuthMode::STATIC_HEADER);
 }
 
-/// The field named in the error when this change, or this new webhook, is rejected.
+/// Returns the field that the error names when this change, or this new webhook, is rejected.
 fn blamed(members: Value, before: Option<&StoredConfig>) -> Option<&'static str> {
     let input = read(members);
     let checked = match before {
@@ -81,7 +81,7 @@ fn the_header_of_the_secret_is_none_that_is_stored() {
     assert_eq!(blamed(both("X-Mine", "X-Mine"), None), Some("event_header"));
     assert_eq!(blamed(both("X-Mine", "x-mINE"), None), Some("event_header"));
     assert_eq!(blamed(both("X-Mine", "X-Mine-2"), None), None);
-    // Changing either header, or the mode alone, is checked too.
+    // A change of either header, or of only the mode, is also checked.
     let stored = read(both("X-Mine", "X-Kind")).first_config().unwrap();
     for change in [
         json!({ "header": "x-kind" }),

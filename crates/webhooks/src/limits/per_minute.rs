@@ -1,4 +1,4 @@
-//! The numbers of both kinds of rate limits: of one node, and shared by nodes.
+//! The values of the rate limits, for one node and for several nodes.
 
 /// The window of both limits.
 pub(crate) const WINDOW_MS: u32 = 60_000;

@@ -13,8 +13,8 @@ pub(super) struct Windows {
     pub(super) own: HashMap<WebhookId, SlidingWindow>,
     pub(super) global: SlidingWindow,
     pub(super) swept_at_ms: u64,
-    /// Undecided permits: reserved, but the delivery is neither stored nor rejected yet. Counted per
-    /// webhook and overall.
+    /// Undecided permits, per webhook and overall. They are reserved, but their deliveries are neither stored nor
+    /// rejected yet.
     pub(super) open: HashMap<WebhookId, usize>,
     pub(super) all_open: usize,
     /// When the last delivery that waits for its webhook's rate would start, in microseconds of the
@@ -23,8 +23,7 @@ pub(super) struct Windows {
 }
 
 impl Windows {
-    /// Discards expired windows, at most once per window, before their truncated timestamps become
-    /// ambiguous.
+    /// Discards expired windows before their truncated timestamps become ambiguous. Runs at most once per window.
     pub(super) fn tick(&mut self, now_ms: u64) {
         let since = now_ms.saturating_sub(self.swept_at_ms);
         if since < u64::from(WINDOW_MS) {
@@ -41,7 +40,7 @@ impl Windows {
         self.swept_at_ms = now_ms;
     }
 
-    /// The limit that refuses, if any. `undecided` considers only permits of that limit.
+    /// Returns the limit that refuses, if any. `undecided` considers only permits of that limit.
     pub(super) fn refusal(
         &self,
         webhook: &WebhookId,

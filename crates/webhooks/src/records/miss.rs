@@ -5,7 +5,7 @@ use gatehouse_domain::{ErrorCode, Problem};
 use gatehouse_secrets::SecretsError;
 use gatehouse_store::StoreError;
 
-/// The reason why a write was not made: `Crossed` if another change came first.
+/// The reason why a change was not written. `Crossed` means that another change was written first.
 pub(crate) enum Miss {
     Crossed,
     Failed(WebhooksError),

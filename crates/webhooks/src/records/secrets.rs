@@ -11,7 +11,7 @@ use gatehouse_sources::{AuthMode, verify};
 use gatehouse_store::WebhookSecretRow;
 use secrecy::{ExposeSecret, SecretString};
 
-/// The facts about these secrets that may be shown.
+/// Returns the facts about these secrets that may be shown.
 pub(crate) fn facts(secrets: &[WebhookSecretRow], now: Timestamp) -> SecretFacts {
     let ends = secrets.iter().filter_map(|row| row.expires_at);
     SecretFacts {
@@ -35,7 +35,7 @@ pub(crate) fn checked_secret(
     Ok(secret.clone())
 }
 
-/// Rejects a secret for a mode that uses none; it would be silently discarded.
+/// Rejects a secret for a mode that uses none. Otherwise the secret would be silently discarded.
 pub(crate) fn no_secret(input: &WebhookInput) -> Result<(), WebhooksError> {
     if input.secret().value().is_some() {
         let reason = "the auth mode none has no secret";
@@ -44,7 +44,7 @@ pub(crate) fn no_secret(input: &WebhookInput) -> Result<(), WebhooksError> {
     Ok(())
 }
 
-/// The database row for an encoded secret.
+/// Returns the database row for an encoded secret.
 pub(crate) fn secret_row(
     id: &WebhookId,
     field: &str,

@@ -18,14 +18,14 @@ impl Webhooks {
         self.0.named(self.0.live.without_zone()).await
     }
 
-    /// Whether there are schedules.
+    /// Returns whether there are schedules.
     pub fn has_schedules(&self) -> bool {
         !self.0.live.schedules().is_empty()
     }
 }
 
 impl Inner {
-    /// Returns the IDs with the names of the webhooks, sorted.
+    /// Returns the IDs and names of the webhooks, sorted.
     async fn named(&self, ids: Vec<WebhookId>) -> Result<Vec<(String, String)>, WebhooksError> {
         if ids.is_empty() {
             return Ok(Vec::new());

@@ -145,7 +145,7 @@ impl Inner {
         Ok(secret.filter(|_| !input.secret().is_said()))
     }
 
-    /// Generates a secret for a new mode, or returns `None` if the current secret works in it.
+    /// Generates a secret for a new mode. Returns `None` if the current secret works in the new mode.
     async fn secret_for_mode(
         &self,
         public_id: &str,
@@ -162,8 +162,7 @@ impl Inner {
     }
 }
 
-/// Fails if the webhook was changed or deleted since it was read. Ignores delivery counts, which change all
-/// the time.
+/// Fails if the webhook was changed or deleted since it was read. Ignores delivery counts, which change often.
 pub(crate) async fn require_unchanged(conn: &mut Conn, read: &WebhookRow) -> Result<(), Miss> {
     let Some(now) = conn.find_webhook(read.id.as_str()).await? else {
         return Err(WebhooksError::NotFound("webhook").into());

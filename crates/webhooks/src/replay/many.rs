@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// Maximum number of deliveries per call.
 pub const MAX_REPLAYED: u32 = 10_000;
 
-/// Maximum number of deliveries per write, and the approximate limit of their payloads in bytes.
+/// Maximum number of deliveries per write. `PIECE_BYTES` is an approximate limit for their payloads.
 const PIECE: u32 = 64;
 const PIECE_BYTES: usize = 8 * 1024 * 1024;
 
@@ -73,13 +73,13 @@ impl Webhooks {
             until: query.until,
         });
         if !query.dry_run {
-            // An empty write checks the caller's permission, even if no delivery matches.
+            // An empty write checks the caller's permission even if no delivery matches.
             let check = inner
                 .store
                 .write(|_| Box::pin(async { Ok::<_, StoreError>(()) }));
             check.await?;
         }
-        // The replays get later IDs, so they are not matched themselves.
+        // The replays get later IDs, so they do not match the query.
         let before = inner.new_delivery_id();
         let (counted, end) = (Arc::clone(&filter), before.clone());
         let count = inner.store.read(move |conn| {
@@ -122,7 +122,7 @@ impl Webhooks {
         let mut rows = Vec::with_capacity(page.len());
         let mut edited = Vec::new();
         for found in page {
-            // Skip deliveries whose webhook has been deleted in the meantime.
+            // Skips deliveries whose webhook has been deleted in the meantime.
             if let Some(webhook) = inner.live.find_by_id(&found.row.webhook_id) {
                 let is_edited = has_edited_payload(&found.row);
                 let one = repeat(inner, &webhook, found.row, found.payload);

@@ -44,7 +44,8 @@ pub(crate) enum Outcome {
     Failed(Trace, String),
     /// Failed, but a retry may succeed: the reason, and the minimum delay.
     Retry(Trace, String, Option<Duration>),
-    /// A provider asked for this delay. It uses up no attempt: the delivery did not fail. Contains the reason.
+    /// A provider requested this delay. The wait does not count as an attempt, because the delivery did not fail.
+    /// Contains the reason.
     Wait(Trace, String, Duration),
     /// The channel did not respond; retry later. Contains the reason.
     Unreachable(String),
@@ -54,20 +55,20 @@ pub(crate) enum Outcome {
     Sealed(Trace),
     /// A budget is used up until this time.
     Exhausted(Trace, Timestamp),
-    /// The lease may have expired, so the run was refused what it was about to do.
+    /// The lease may have expired, so the run was refused an action.
     WithoutLease,
     /// A stop signal interrupted the run.
     Interrupted {
-        /// Whether something may have been sent.
+        /// Whether a message may have been sent.
         began: bool,
     },
 }
 
 impl Outcome {
-    /// The outcome of a run that was not allowed to act. A failure of such a run says nothing about the delivery or its
-    /// target. If `is_stopped`, a stop signal was the reason. Otherwise the lease may have expired. If this node still
-    /// has it, the delivery is attempted again after a delay: while renewals take longer than the lease, the next
-    /// attempt would end the same way.
+    /// Returns the outcome of a run that was refused an action. The failure of such a run is not a failure of the
+    /// delivery or its target. If `is_stopped` is true, a stop signal caused the refusal. Otherwise the lease may
+    /// have expired. If this node still has the lease, the delivery is retried after a delay: while renewals take
+    /// longer than the lease, an immediate retry would end in the same way.
     pub(crate) fn without_lease(self, is_stopped: bool) -> Self {
         match self {
             Self::Failed(..) | Self::Retry(..) | Self::Unreachable(_) if is_stopped => {
@@ -93,8 +94,8 @@ mod tests {
         assert!(matches!(completed, Outcome::Completed(_)), "{completed:?}");
     }
 
-    /// Even the last attempt is queued again: the fence closes when a stop signal cancels the run, and the run may
-    /// notice the refusal first.
+    /// Even the last attempt is queued again. A stop signal closes the fence when it cancels the run, and the run
+    /// may notice the refusal before the signal.
     #[test]
     fn a_run_that_is_refused_because_of_a_stop_was_interrupted() {
         for failed in failures() {

@@ -1,5 +1,5 @@
-//! Files in the payload of a delivery: pictures and documents in Base64 become files of the agent's message. The text
-//! of the message contains a short description in their place.
+//! Files in the payload of a delivery. Pictures and documents in Base64 become files of the agent's message. The
+//! text of the message has a short description instead of each file.
 
 use crate::handle::{Inner, Webhooks};
 use bytes::Bytes;
@@ -10,20 +10,20 @@ use gatehouse_sources::payload::{Kind, Node, Payload};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// How many files of a payload are read.
+/// Maximum number of files that are read from a payload.
 const MAX_FILES: usize = 4;
-/// Shorter strings contain no file.
+/// The minimum length of a string that may be a file, in characters.
 const MIN_CHARACTERS: usize = 64;
 /// The beginnings of PNG, JPEG, WebP, PDF and ZIP files in Base64.
 const BEGINNINGS: [&str; 5] = ["iVBORw0KGgo", "/9j/", "UklGR", "JVBERi0", "UEsDB"];
 
-/// Reads a file for attaching it to a message. `None` if that is impossible.
+/// Reads a file for attaching it to a message. Returns `None` if that is impossible.
 pub type ReadFile = Arc<dyn Fn(Bytes) -> BoxFuture<'static, Option<NewAttachment>> + Send + Sync>;
 
 /// The files of a payload.
 #[derive(Debug, Default)]
 pub(super) struct PayloadFiles {
-    /// The payload with descriptions in place of the files. `None` if there are no files.
+    /// The payload with descriptions instead of the files. `None` if there are no files.
     pub(super) without: Option<Payload>,
     pub(super) files: Vec<NewAttachment>,
 }
@@ -32,20 +32,21 @@ pub(super) struct PayloadFiles {
 struct Candidate<'a> {
     /// The JSON text.
     raw: &'a str,
-    /// Where it occurs as a value in the payload's text.
+    /// The positions in the payload's text at which the string is a value.
     places: Vec<Range<usize>>,
     /// The decoded content.
     data: Bytes,
 }
 
 impl Webhooks {
-    /// Sets the reader of files in payloads. Without it, files stay in the payload. Only the first call counts.
+    /// Sets the reader of files in payloads. Without a reader, files stay in the payload. Only the first call has
+    /// an effect.
     pub fn read_files_with(&self, read: ReadFile) {
         drop(self.0.read_file.set(read));
     }
 }
 
-/// Takes the files out of a copy of the payload.
+/// Extracts the files from a copy of the payload.
 pub(super) async fn take(inner: &Inner, payload: &Payload) -> PayloadFiles {
     let Some(read) = inner.read_file.get() else {
         return PayloadFiles::default();
@@ -79,7 +80,7 @@ pub(super) async fn take(inner: &Inner, payload: &Payload) -> PayloadFiles {
     }
 }
 
-/// The name and the description of a file.
+/// Returns the name and the description of a file.
 fn described(file: &NewAttachment, number: usize) -> (String, String) {
     let media_type = file.media_type;
     if let Some((width, height)) = file.pixels {
@@ -95,7 +96,7 @@ fn described(file: &NewAttachment, number: usize) -> (String, String) {
     )
 }
 
-/// A JSON text with these strings replaced. The descriptions need no escapes.
+/// Returns a JSON text with these strings replaced. The descriptions need no escapes.
 fn with_descriptions(text: &str, mut replaced: Vec<(Range<usize>, String)>) -> String {
     replaced.sort_by_key(|(at, _)| at.start);
     let (mut result, mut from) = (String::new(), 0);
@@ -108,7 +109,7 @@ fn with_descriptions(text: &str, mut replaced: Vec<(Range<usize>, String)>) -> S
     result
 }
 
-/// The first strings that may be files of at most `max_bytes`, in their order in the payload. Equal strings are one
+/// Returns the first strings that may be files of at most `max_bytes`, in payload order. Equal strings are one
 /// file.
 fn candidates(payload: &Payload, max_bytes: u64) -> Vec<Candidate<'_>> {
     let mut found: Vec<Candidate<'_>> = Vec::new();
@@ -140,7 +141,7 @@ fn candidates(payload: &Payload, max_bytes: u64) -> Vec<Candidate<'_>> {
     found
 }
 
-/// The content of a string that may be a file.
+/// Decodes the content of a string that may be a file.
 fn data_of(node: Node<'_>, max_bytes: u64) -> Option<Bytes> {
     let text = node.as_str()?;
     if text.len() < MIN_CHARACTERS {
@@ -149,7 +150,7 @@ fn data_of(node: Node<'_>, max_bytes: u64) -> Option<Bytes> {
     let base64 = base64_of(&text)?;
     let base64: String = base64.split_ascii_whitespace().collect();
     let base64 = base64.trim_end_matches('=');
-    // Four characters are three bytes.
+    // Four characters encode three bytes.
     let max_characters = max_bytes.saturating_add(2) / 3 * 4;
     if base64.len() as u64 > max_characters {
         return None;
@@ -158,7 +159,8 @@ fn data_of(node: Node<'_>, max_bytes: u64) -> Option<Bytes> {
     (data.len() as u64 <= max_bytes).then(|| Bytes::from(data))
 }
 
-/// The Base64 in a string: the part of a `data:` URL (RFC 2397), or the whole string if it begins like a file.
+/// Returns the Base64 text in a string: the data of a `data:` URL (RFC 2397), or the whole string if it begins like
+/// a file.
 fn base64_of(text: &str) -> Option<&str> {
     let text = text.trim();
     if let Some((scheme, rest)) = text.split_once(':')

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::time::Duration;
 
-/// When the budget that stopped a turn resets.
+/// Returns when the budget that stopped a turn resets.
 pub(super) fn resets_at(problem: &Problem) -> Option<Timestamp> {
     if problem.code != ErrorCode::BudgetExhausted {
         return None;
@@ -16,9 +16,9 @@ pub(super) fn resets_at(problem: &Problem) -> Option<Timestamp> {
     Timestamp::deserialize(at).ok()
 }
 
-/// The delay after a rate limit or an overload of the model's provider: the requested one, otherwise [`UNSTATED_WAIT`].
-/// Not for exhausted credit: the provider requests a delay for it, too, but waiting does not help, so it must be
-/// reported.
+/// Returns the delay after a rate limit or an overload of the model provider: the requested delay, otherwise
+/// [`UNSTATED_WAIT`]. Returns `None` for exhausted credit, even if the provider requests a delay: waiting does not
+/// help, so the failure must be reported.
 pub(super) fn asked_wait(problem: &Problem) -> Option<Duration> {
     let reason = problem.details.get("reason")?.as_str()?;
     if !matches!(reason, "rate_limited" | "overloaded") {
@@ -29,7 +29,7 @@ pub(super) fn asked_wait(problem: &Problem) -> Option<Duration> {
     Some(seconds.map_or(UNSTATED_WAIT, Duration::from_secs))
 }
 
-/// The reason why a turn that ended normally has no answer.
+/// Returns the reason why a turn that ended normally has no answer.
 pub(super) fn lack_of(report: &TurnReport) -> Option<&'static str> {
     match report.stop {
         Stop::Refused => Some("The model refused to answer."),

@@ -1,15 +1,15 @@
-//! Which runs of a schedule are due. Runs that could not start in time become one run.
+//! Determines the due runs of a schedule. Runs that could not start in time are combined into one run.
 
 use super::{NoRuns, Schedule, occurrence};
 use gatehouse_domain::Timestamp;
 use std::time::Duration;
 
-/// A run that starts later than this is missed.
+/// A run counts as missed if it starts later than this after its time.
 pub(super) const ON_TIME: Duration = Duration::from_secs(30);
 /// Maximum number of missed runs of a pattern that are counted.
 pub(crate) const MAX_MISSED: u64 = 10_000;
 
-/// The due runs, as one.
+/// The due runs, combined into one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CaughtUp {
     /// The last due run.
@@ -36,8 +36,8 @@ impl Schedule {
         })
     }
 
-    /// Returns the last run of the pattern up to `now`, and the number of runs since `first`, counted up to one more
-    /// than [`MAX_MISSED`].
+    /// Returns the last run of the pattern up to `now`, and the number of runs since `first`. Stops counting at one
+    /// more than [`MAX_MISSED`].
     fn last_due(&self, first: Timestamp, now: Timestamp) -> Result<(Timestamp, u64), NoRuns> {
         let (pattern, start) = self.pattern_at(first)?;
         let (mut run, mut due) = (first, 1);

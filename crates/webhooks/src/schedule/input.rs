@@ -36,7 +36,7 @@ fn invalid<T>(reason: impl Into<String>) -> Result<T, WebhooksError> {
 }
 
 impl ScheduleInput {
-    /// Validates the form of the schedule. [`Schedule::first_run`] finds out whether it has a run.
+    /// Validates the form of the schedule. [`Schedule::first_run`] determines whether it has a run.
     pub(crate) fn check(&self) -> Result<Schedule, WebhooksError> {
         let zone = match self.timezone.as_deref() {
             None => Zone::utc(),
@@ -76,13 +76,13 @@ fn seconds_of(seconds: i64) -> Result<u32, WebhooksError> {
     }
 }
 
-/// Parses a moment, or a wall-clock time of the zone. If the wall-clock time occurs twice, the first occurrence is
-/// used.
+/// Parses a timestamp, or a wall-clock time of the zone. If the wall-clock time occurs twice, the first occurrence
+/// is used.
 fn time_of(at: &str, zone: &Zone) -> Result<Timestamp, WebhooksError> {
     if let Ok(moment) = at.parse() {
         return Ok(moment);
     }
-    // The parser ignores a zone name, and reads a date without a time as midnight.
+    // The parser ignores a zone name, and parses a date without a time as midnight.
     let is_complete = !at.contains('[') && at.contains(['T', 't', ' ']);
     let Some(local) = at.parse::<DateTime>().ok().filter(|_| is_complete) else {
         return invalid("at: expected a time such as 2026-12-24T18:00:00Z or 2026-12-24T18:00");

@@ -1,4 +1,5 @@
-//! The message that an agent receives for a run. It contains settings and times only, so it does not taint the session.
+//! The message that an agent receives for a run. The message contains only settings and times, so it does not taint
+//! the session.
 
 use super::Schedule;
 use crate::message::one_line;
@@ -6,8 +7,8 @@ use gatehouse_domain::Timestamp;
 use gatehouse_sources::payload::{Node, Payload};
 
 impl Schedule {
-    /// Composes the message. Takes from the payload only what parses as a time or a number: the payload of a replay may
-    /// be from a sender, if the webhook had another profile before.
+    /// Composes the message. Uses only values of the payload that parse as a time or a number, because the payload
+    /// of a replay may be from a sender: the webhook may have had another profile before.
     pub(crate) fn message(&self, name: &str, received_at: Timestamp, payload: &Payload) -> String {
         let time = payload.string("scheduled_for");
         let run: Timestamp = time.and_then(|it| it.parse().ok()).unwrap_or(received_at);

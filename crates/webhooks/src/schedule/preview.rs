@@ -22,7 +22,7 @@ impl Webhooks {
         input: &ScheduleInput,
     ) -> Result<SchedulePreview, WebhooksError> {
         let (schedule, now) = (input.check()?, self.0.now());
-        // A search for a pattern that rarely occurs takes many milliseconds.
+        // The search for a pattern that rarely occurs takes many milliseconds.
         let search = tokio::task::spawn_blocking(move || {
             let first = schedule.first_run(now).unwrap_or_default();
             let next_runs = schedule.runs_from(first);

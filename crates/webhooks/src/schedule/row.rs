@@ -1,4 +1,4 @@
-//! Keeps the stored time of the next run in step with the webhook's settings.
+//! Keeps the stored time of the next run consistent with the webhook's settings.
 
 use super::Schedule;
 use crate::error::WebhooksError;

@@ -1,5 +1,5 @@
-//! Starts the runs of schedules. One transaction stores a run's delivery and moves the schedule to its next run, so a
-//! run is neither lost nor started twice when a process dies or several nodes share the database.
+//! Starts the runs of schedules. One transaction stores a run's delivery and moves the schedule to its next run. A
+//! run is therefore neither lost nor started twice if a process ends or if several nodes share the database.
 
 mod start;
 
@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 /// The event type of every run.
 pub(crate) const EVENT: &str = "schedule.run";
-/// The longest time between two reads of the schedules, in case the clock was set.
+/// The longest time between two reads of the schedules. It limits the delay if the clock was set.
 const POLL: Duration = Duration::from_secs(15);
 /// The longest time between two reads while there are no schedules. A new schedule on any node ends the wait.
 const POLL_WITHOUT: Duration = Duration::from_mins(1);
@@ -63,7 +63,7 @@ pub(crate) async fn serve(inner: Arc<Inner>, stop: CancellationToken) {
 }
 
 impl Webhooks {
-    /// Waits until the due runs have been started. Tests use it to check that nothing happens.
+    /// Waits until the due runs have been started. Tests call it before they check that nothing has happened.
     #[doc(hidden)]
     pub async fn schedules_turn(&self) {
         let mut turns = self.0.schedule_turns.subscribe();
@@ -77,15 +77,15 @@ impl Webhooks {
 }
 
 impl Inner {
-    /// Starts every due run. Returns the time until the next run is due. `stuck` are the schedules whose runs could not
-    /// be calculated. Their run stays due until the zone is installed, so that it is not lost.
+    /// Starts every due run. Returns the time until the next run is due. `stuck` contains the schedules whose runs
+    /// could not be calculated. Their runs stay due until the zone is installed, so that they are not lost.
     async fn start_due_runs(
         self: &Arc<Self>,
         stuck: &mut HashSet<WebhookId>,
     ) -> Result<Duration, StoreError> {
         loop {
             let paused = self.live.paused_schedules();
-            // Their runs stay due, and must not fill the page.
+            // The runs of paused and stuck schedules stay due, so they must not fill the page.
             let waiting = paused.len().saturating_add(stuck.len());
             let limit = PAGE.saturating_add(i64::try_from(waiting).unwrap_or(i64::MAX));
             let mut schedules = self
@@ -110,10 +110,10 @@ impl Inner {
                         started |= is_started;
                         stuck.remove(&webhook);
                     }
-                    // The check `schedules` reports it, so one warning is enough.
+                    // One warning is enough, because the check `schedules` reports the problem.
                     Err(RunError::NoRuns(error)) => {
                         if stuck.insert(webhook.clone()) {
-                            // Such schedules may have filled this page, so read another one. The next page is larger.
+                            // Paused and stuck schedules may have filled this page. The next page is larger.
                             started = true;
                             tracing::warn!(%error, %webhook, "a schedule cannot run");
                         }

@@ -1,5 +1,5 @@
-//! Corrects the times of next runs that were calculated while a clock was ahead. Otherwise a schedule would not run
-//! until that time.
+//! Corrects next runs that were calculated while a clock was ahead. Without the correction, a schedule would not
+//! run until the calculated time.
 
 use super::{ON_TIME, RunError};
 use crate::handle::Inner;
@@ -27,8 +27,8 @@ impl ClockWatch {
         }
     }
 
-    /// Compares the clock with the last call. Returns whether the clock was set back by more than [`ON_TIME`] since the
-    /// last call of [`Self::has_corrected`].
+    /// Compares the clock with the last call. Returns whether the clock was set back by more than [`ON_TIME`] since
+    /// the last call of [`Self::has_corrected`].
     pub(super) fn was_set_back(&mut self, clock: &dyn Clock) -> bool {
         let (now, monotonic_ms) = (clock.now(), clock.monotonic_ms());
         let elapsed_ms = monotonic_ms.saturating_sub(self.monotonic_ms);
@@ -46,8 +46,8 @@ impl ClockWatch {
 }
 
 impl Inner {
-    /// Moves every next run that is much later than the first run after now. A run that was stored before is not
-    /// repeated: its time is its delivery key.
+    /// Corrects every next run that is much later than the first run from now on. A run that is already stored is
+    /// not repeated, because its time is its delivery key.
     pub(super) async fn correct_next_runs(self: &Arc<Self>) -> Result<(), StoreError> {
         let read = self
             .store
@@ -84,7 +84,7 @@ impl Inner {
         };
         let calculate = tokio::task::spawn_blocking(move || schedule.first_run(now));
         let first = calculate.await.map_err(|_| RunError::BrokenOff)??;
-        // A small difference is one between the clocks of nodes.
+        // A small difference can come from differences between the clocks of nodes.
         let is_late = |first: &Timestamp| now < *first && first.after(ON_TIME) < run.due_at;
         if let Some(first) = first.filter(is_late) {
             tracing::info!(
@@ -133,7 +133,7 @@ mod tests {
         assert!(!watch.was_set_back(&clock));
         clock.set_wall(Timestamp::from_millis(START + 86_400_000));
         assert!(!watch.was_set_back(&clock));
-        // Back to the correct time.
+        // The clock returns to the correct time.
         clock.set_wall(Timestamp::from_millis(START + 7_200_000));
         assert!(watch.was_set_back(&clock));
     }

@@ -36,7 +36,7 @@ fn once(at: &str, timezone: &str) -> Result<Schedule, WebhooksError> {
     input.check()
 }
 
-/// The wall-clock times of the first runs after a moment.
+/// Returns the wall-clock times of the first runs after a given time.
 fn local(schedule: &Schedule, after: &str) -> Vec<String> {
     let first = schedule.first_run(at(after)).unwrap();
     let runs = schedule.runs_from(first);
@@ -115,7 +115,7 @@ fn a_fixed_time_in_the_repeated_hour_runs_in_the_first() {
         local(&fixed, "2026-10-24T12:00:00Z")[..2],
         ["2026-10-25T02:30:00+02:00", "2026-10-26T02:30:00+01:00"]
     );
-    // Between the two equal hours.
+    // A time between the two equal hours.
     assert_eq!(
         local(&fixed, "2026-10-25T01:10:00Z").first().unwrap(),
         "2026-10-26T02:30:00+01:00"
@@ -245,7 +245,7 @@ fn an_interval_keeps_its_rhythm() {
         next: Some(at("2026-11-20T01:00:35.250Z")),
     };
     assert_eq!(caught, expected);
-    // Ten years late.
+    // The run is ten years late.
     let caught = every(1)
         .catch_up(first, at("2036-11-20T01:00:00Z"))
         .unwrap();
@@ -258,7 +258,7 @@ fn many_missed_runs_of_a_pattern_are_counted_to_a_limit() {
     let first = at("2026-11-20T00:00:00Z");
     let after = |seconds: u64| first.after(Duration::from_secs(seconds));
     let caught = |now| each_second.catch_up(first, now).unwrap();
-    // The last run is on time, so all before it are missed.
+    // The last run is on time, so all earlier runs are missed.
     assert_eq!(caught(after(MAX_MISSED - 1)).missed, MAX_MISSED - 1);
     assert_eq!(caught(after(MAX_MISSED)).missed, MAX_MISSED);
     let long = caught(after(30 * 86_400));
@@ -292,7 +292,8 @@ fn a_message_has_no_text_of_the_payload() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// However the checks are spaced, every run is either started or counted as missed, once and in order.
+    /// Every run is either started or counted as missed, exactly once and in order, for any intervals between the
+    /// checks.
     #[test]
     fn nothing_is_skipped_or_doubled(
         pattern in prop::sample::select(vec![

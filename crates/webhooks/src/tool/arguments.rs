@@ -7,8 +7,8 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-/// The action and its object: `delete:ID`. Reads the same field as the action does, so that a field that the action
-/// ignores cannot name an object that the owner trusts.
+/// Returns the action and its object, such as `delete:ID`. Reads the same field as the action. Otherwise a field
+/// that the action ignores could name an object that the owner trusts.
 pub(super) fn target(input: &Value) -> Option<String> {
     let text = |name: &str| input.get(name).and_then(Value::as_str);
     let action = text("action")?;
@@ -22,7 +22,7 @@ pub(super) fn target(input: &Value) -> Option<String> {
     })
 }
 
-/// Parses the input, without its action, as the type of that action.
+/// Parses the input, without the member `action`, as the input type of the action.
 pub(super) fn read<T: DeserializeOwned>(fields: Map<String, Value>) -> Result<T, ToolError> {
     input::from_value(Value::Object(fields)).map_err(tool_error)
 }
@@ -60,7 +60,7 @@ pub(super) struct Search {
     pub(super) cursor: Option<String>,
 }
 
-/// Rejects a secret in a conversation: it is already in the stored history.
+/// Rejects a secret in a conversation, because the secret is already in the stored history.
 pub(super) fn refuse_secret(fields: &Map<String, Value>) -> Result<(), ToolError> {
     let inner = fields.get("auth").and_then(|auth| auth.get("secret"));
     if fields.contains_key("secret") || inner.is_some() {

@@ -1,5 +1,5 @@
-//! The tool `channel_send`, which sends a text to a channel. It is trusted. The turn of a delivery has it only if the
-//! webhook's `toolPolicy` names it, and only for the webhook's `deliver_to`.
+//! The tool `channel_send`, which sends a text to a channel. It is for trusted turns. The turn of a delivery has it
+//! only if the webhook's `toolPolicy` names it, and only for the webhook's `deliver_to`.
 
 use super::tool_error;
 use crate::handle::Webhooks;
@@ -94,7 +94,7 @@ impl Tool for ChannelSendTool {
 }
 
 impl ChannelSendTool {
-    /// Refuses an unknown target with the list of targets.
+    /// Refuses an unknown target with an error that lists the targets.
     async fn check_exists(&self, target: &str) -> Result<(), ToolError> {
         let channels = &self.0.0.channels;
         let Err(refused) = channels.check_target(target).await else {
@@ -130,7 +130,7 @@ impl ChannelSendTool {
             pictures: &[],
             links: &[],
         };
-        // The message is not retried, so each call is a new message even if the text and the time are the same.
+        // The message is not retried, so each call is a new message, even if the text and the time are equal.
         let key = HEXLOWER.encode(&inner.random.bytes::<16>());
         match inner.channels.send_keyed(message, &key).await {
             Ok(()) => Ok(format!("Sent to `{target}`.")),

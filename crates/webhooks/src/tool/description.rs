@@ -11,7 +11,7 @@ pub(super) const DESCRIPTION: &str = "Manages inbound webhooks: URLs to which ot
     `rotate_secret` (id), `deliveries` (id of the webhook, status, event, q), `replay` (delivery_id). \
     Secrets are neither accepted nor shown here: the answer says where a person can get one.";
 
-/// The parameter schema: a webhook's settings without the secret, plus the parameters of the actions.
+/// Returns the parameter schema: a webhook's settings without the secret, plus the parameters of the actions.
 pub(super) fn parameters() -> Value {
     let mut schema = schemars::SchemaGenerator::default()
         .into_root_schema_for::<WebhookInput>()

@@ -8,7 +8,7 @@ use gatehouse_agents::{Audience, Effect, Tool, ToolContext, ToolError};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// Maximum size of one excerpt, in bytes. With its surrounding text, it stays below the agents crate's
+/// Maximum size of one excerpt, in bytes. With its surrounding text, an excerpt stays below the agents crate's
 /// limit for a tool result.
 const MAX_BYTES: usize = 60_000;
 
@@ -89,7 +89,7 @@ impl Webhooks {
     }
 }
 
-/// Returns one excerpt, starting at the byte `offset`, and explains how to get the next.
+/// Returns one excerpt, starting at the byte `offset`, and explains how to get the next one.
 fn piece(text: &str, offset: usize) -> String {
     let start = text.floor_char_boundary(offset);
     let end = text.floor_char_boundary(start.saturating_add(MAX_BYTES));
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn a_long_payload_comes_in_pieces_without_a_gap() {
         for length in [0, 1, MAX_BYTES, MAX_BYTES + 1, MAX_BYTES * 2 + 7] {
-            // Three-byte characters, so that a limit in bytes falls inside one.
+            // Uses three-byte characters, so that a limit in bytes falls inside a character.
             let text = "→".repeat(length / 3) + &"x".repeat(length % 3);
             let mut read = String::new();
             while read.len() < text.len() {

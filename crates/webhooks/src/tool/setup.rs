@@ -1,6 +1,6 @@
-//! Setup instructions for the sender. If the webhook uses its profile's auth mode, they are the profile's
-//! guide; otherwise they are general instructions for the auth mode. Pure. Contains no secret; `<secret>`
-//! is a placeholder.
+//! Setup instructions for the sender. If the webhook uses its profile's auth mode, the instructions are the
+//! profile's guide. Otherwise they are general instructions for the auth mode. The text contains the placeholder
+//! `<secret>` instead of a secret.
 
 use crate::webhook::{DEFAULT_HEADER, Webhook};
 use gatehouse_sources::AuthMode;
@@ -13,7 +13,7 @@ pub(super) const SECRET: &str = "<secret>";
 /// Placeholder for the verify token.
 const VERIFY_TOKEN: &str = "<the webhook's verify token, in its settings>";
 
-/// The setup steps, followed by a test command if the mode accepts an unsigned request.
+/// Returns the setup steps, followed by a test command if the mode accepts an unsigned request.
 pub(super) fn steps(webhook: &Webhook) -> String {
     let profile = profile::find(&webhook.source_profile).unwrap_or_else(profile::generic);
     let url = webhook.url.as_deref().unwrap_or_default();
@@ -40,13 +40,13 @@ pub(super) fn steps(webhook: &Webhook) -> String {
     )
 }
 
-/// How a sender authenticates its deliveries.
+/// Describes how a sender authenticates its deliveries.
 fn proof(mode: AuthMode, header: &str) -> String {
     let proof = mode.proof().replace("{header}", header);
     proof.replace("{secret}", SECRET)
 }
 
-/// The curl header option for a plain request; `None` for modes that require a signature.
+/// Returns the curl option with the header for a plain request; `None` for modes that require a signature.
 fn plain(mode: AuthMode, header: &str) -> Option<String> {
     let recipe = shell(mode);
     if !recipe.lines.is_empty() {

@@ -138,7 +138,7 @@ pub(crate) struct SecretFacts {
 }
 
 impl Webhook {
-    /// `due` is when the next run of a schedule is due.
+    /// Builds the webhook as shown. `due` is when the next run of a schedule is due.
     pub(crate) fn of(
         row: WebhookRow,
         base_url: &str,
@@ -199,7 +199,7 @@ impl Webhook {
     }
 }
 
-/// The URL that senders post to.
+/// Returns the URL that senders post to.
 pub(crate) fn ingest_url(base_url: &str, public_id: &str) -> String {
     format!(
         "{}/api/webhooks/ingest/{public_id}",

@@ -1,4 +1,4 @@
-//! The stored configuration, and what a delivery keeps of it.
+//! The stored configuration, and the snapshot that is stored with each delivery.
 
 use super::WebhookConfig;
 use crate::rules::is_default;
@@ -50,7 +50,7 @@ pub struct AuthConfig {
 }
 
 impl AuthConfig {
-    /// Whether the sender generates the secret, and it has not been entered yet.
+    /// Returns whether the sender generates the secret, and the secret has not been entered yet.
     pub fn awaits_secret(&self) -> bool {
         self.is_generated && self.mode.secret_from_sender()
     }
@@ -60,7 +60,7 @@ impl AuthConfig {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredConfig {
     pub auth: AuthConfig,
-    /// Whether its deliveries wait in the queue.
+    /// Whether accepted deliveries wait in the queue.
     #[serde(default, skip_serializing_if = "is_default")]
     pub paused: bool,
     #[serde(flatten)]

@@ -20,7 +20,7 @@ pub(super) struct Ended {
     pub(super) row: DeliveryRow,
     pub(super) outcome: Outcome,
     pub(super) took: Duration,
-    /// The account that it was sent with; `None` for local accounts and agent turns.
+    /// The account that the delivery was sent with; `None` for local accounts and agent turns.
     pub(super) account: Option<Arc<str>>,
     pub(super) slot: Slot,
 }
@@ -62,7 +62,7 @@ pub(super) async fn run_claimed(
 async fn run(inner: &Arc<Inner>, start: &Start, house: &CancellationToken) -> Outcome {
     let work = &start.work;
     let running = inner.running(&work.row.id, &work.row.webhook_id, start.cancel.clone());
-    // Detects a webhook that was deleted before this run was registered; later deletions cancel the run.
+    // Detects a webhook that was deleted before this run was registered. Later deletions cancel the run.
     if inner.live.find_by_id(&work.row.webhook_id).is_none() && is_gone(inner, &work.row.id).await {
         return Outcome::Interrupted { began: false };
     }
@@ -88,8 +88,8 @@ async fn run(inner: &Arc<Inner>, start: &Start, house: &CancellationToken) -> Ou
     run::run(inner, work, &snapshot, stops).await
 }
 
-/// Returns whether this attempt has lost its lease, because this node was suspended after the claim. A delivery must
-/// not run twice at once, nor after later deliveries of the same session.
+/// Returns whether this attempt has lost its lease because this node was suspended after the claim. A delivery must
+/// not run twice at the same time, or after later deliveries of its session.
 async fn is_overtaken(inner: &Inner, row: &DeliveryRow) -> bool {
     if !inner.store.engine().is_shared() {
         return false;
@@ -102,7 +102,7 @@ async fn is_overtaken(inner: &Inner, row: &DeliveryRow) -> bool {
         Ok(now) => now.is_none_or(|now| {
             now.attempts != row.attempts || now.status != DeliveryStatus::Processing
         }),
-        // Storing the turn will fail too.
+        // If this read fails, storing the turn will also fail.
         Err(_) => false,
     }
 }

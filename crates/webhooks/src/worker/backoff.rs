@@ -1,4 +1,4 @@
-//! Computes the delay before a retry. Pure functions.
+//! Computes the delay before a retry.
 
 use gatehouse_domain::Random;
 use std::time::Duration;
@@ -9,10 +9,11 @@ const LONGEST: Duration = Duration::from_hours(1);
 const LONGEST_ASKED: Duration = Duration::from_hours(24);
 /// Minimum delay that a vendor can request.
 const SHORTEST_ASKED: Duration = Duration::from_secs(1);
-/// The divisor for the maximum jitter: a fifth of the delay. Jitter spreads deliveries that failed together.
+/// The divisor for the maximum jitter: a fifth of the delay. Jitter spreads the retries of deliveries that failed
+/// together.
 const JITTER_SHARE: u32 = 5;
 
-/// Longer than any delay that [`wait`] returns.
+/// An upper bound of the delays that [`wait`] returns.
 pub(crate) const LONGEST_WAIT: Duration = Duration::from_hours(30);
 
 /// Returns the delay after attempt number `attempts` (from 1) failed. If the vendor requested a delay,

@@ -1,5 +1,5 @@
-//! The lines of the queue that the worker currently cannot serve. A further delivery in such a line changes nothing, so
-//! it need not wake the worker.
+//! The lines of the queue that the worker currently cannot serve. A new delivery in such a line does not wake the
+//! worker.
 
 use super::fair::LineKey;
 use gatehouse_domain::WebhookId;
@@ -7,8 +7,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
-/// Lines with deliveries that wait for a slot, for an account that does not respond, or until their webhook is enabled
-/// or resumed. The end of a run, a timer or a change of a setting or a webhook wakes the worker for them.
+/// Lines with deliveries that wait for a slot, for an account that does not respond, or until their webhook is
+/// enabled or resumed. The worker wakes up for them when a run ends, when a timer fires, or when a setting or
+/// webhook changes.
 #[derive(Debug, Default)]
 pub(crate) struct BlockedLines(Mutex<HashMap<WebhookId, Vec<String>>>);
 
@@ -17,7 +18,8 @@ impl BlockedLines {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Call it before the lines are read, because that read may miss a delivery that is stored at the same time.
+    /// Removes all lines. Call it before reading the lines, because the read may miss a delivery that is stored at
+    /// the same time.
     pub(super) fn clear(&self) {
         self.lock().clear();
     }
@@ -47,7 +49,7 @@ pub(crate) struct WorkerSignal {
 }
 
 impl WorkerSignal {
-    /// Wakes the worker after deliveries were committed, unless it can serve none of their lines. Each line is a
+    /// Wakes the worker after deliveries were committed, unless it can serve none of their lines. A line is a
     /// webhook and a target.
     pub(crate) fn stored<'a>(&self, lines: impl IntoIterator<Item = (&'a WebhookId, &'a str)>) {
         if !self.blocked.contains(lines) {

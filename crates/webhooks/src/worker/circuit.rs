@@ -1,6 +1,6 @@
-//! Circuit breakers of channel accounts. After [`THRESHOLD`] consecutive sends without a response the circuit of an
-//! account opens: its deliveries wait, and single probes are sent. A circuit closes with any response, and when the
-//! account is changed, disabled or deleted. Pure; each node has its own circuits.
+//! Circuit breakers of channel accounts. After [`THRESHOLD`] consecutive sends without a response, the circuit of
+//! an account opens. Its deliveries then wait, and single probes are sent. A circuit closes with any response, and
+//! when the account is changed, disabled or deleted. Pure; each node has its own circuits.
 
 use super::slots::Attempt;
 use gatehouse_channels::AccountMark;
@@ -35,7 +35,7 @@ pub(crate) enum Gate {
     Closed,
     /// One delivery, as a probe.
     Probe,
-    /// Nothing before this time of the monotonic clock in milliseconds; `None` while a probe is in progress.
+    /// Nothing before this time, in milliseconds of the monotonic clock; `None` while a probe is in progress.
     Open(Option<u64>),
 }
 
@@ -130,7 +130,7 @@ impl Circuits {
         });
     }
 
-    /// The accounts whose circuit is open.
+    /// Returns the accounts whose circuit is open.
     pub(crate) fn opened_accounts(&self) -> Vec<String> {
         let opened = self.circuits.iter().filter(|(_, it)| it.opened.is_some());
         let mut accounts: Vec<_> = opened.map(|(account, _)| account.to_string()).collect();

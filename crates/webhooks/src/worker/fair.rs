@@ -1,8 +1,8 @@
-//! Distributes free slots among the lines of the queue. Pure.
+//! Distributes free slots among the lines of the queue. Does no I/O.
 //!
-//! Lines get one slot each in round-robin order until the slots or the limits per webhook and account are
-//! used up. The order begins after the line that was served last, so every line gets its turn even if there
-//! are more lines than slots.
+//! Each line gets one slot in round-robin order, until the slots or the limits per webhook and account are used up.
+//! The order begins after the line that was served last, so every line is served even if there are more lines than
+//! slots.
 
 use super::slots::{Load, Pool};
 use gatehouse_domain::WebhookId;
@@ -23,9 +23,9 @@ pub(crate) struct Limits {
 #[derive(Clone, Debug)]
 pub(crate) struct Candidate {
     pub(crate) line: DeliveryLine,
-    /// The account that it is sent with; `None` for local accounts and agent turns.
+    /// The account that the delivery is sent with; `None` for local accounts and agent turns.
     pub(crate) account: Option<Arc<str>>,
-    /// Whether its account is on this machine. The limits per webhook and account do not apply to it.
+    /// Whether the account is on this machine. The limits per webhook and account do not apply to a local account.
     pub(crate) is_local: bool,
     /// Maximum number of starts; 1 if the account allows only a probe.
     pub(crate) room: usize,

@@ -1,8 +1,9 @@
-//! The count of queued deliveries: decides when the queue is counted. Pure.
+//! The count of queued deliveries. Decides when to count the queue. Does no I/O.
 
 /// Minimum time between two counts, in milliseconds.
 const MIN_INTERVAL_MS: u64 = 1000;
-/// Counting a long queue is expensive. It takes at most this fraction of the time.
+/// The divisor for the maximum share of time that counting the queue takes, because counting a long queue is
+/// expensive.
 const MAX_SHARE: u64 = 20;
 
 /// The last count of queued deliveries.
@@ -20,12 +21,12 @@ impl QueueGauge {
         self.depth = None;
     }
 
-    /// Whether the queue should be counted now. An empty queue is not counted again until the count expires.
+    /// Returns whether to count the queue now. An empty queue is not counted again until the count expires.
     pub(super) const fn is_due(&self, now_ms: u64) -> bool {
         !self.is_zero() && now_ms >= self.next_ms
     }
 
-    /// Stores a count and the time that it took.
+    /// Stores a count and the times at which counting began and ended.
     pub(super) const fn set(&mut self, depth: i64, began_ms: u64, ended_ms: u64) {
         let pause = ended_ms.saturating_sub(began_ms).saturating_mul(MAX_SHARE);
         let pause = if pause < MIN_INTERVAL_MS {
@@ -37,12 +38,12 @@ impl QueueGauge {
         self.next_ms = ended_ms.saturating_add(pause);
     }
 
-    /// Whether the queue must be counted later because a count was not allowed yet.
+    /// Returns whether the queue must be counted later, because counting was not allowed yet.
     pub(super) const fn is_out_of_date(&self) -> bool {
         self.depth.is_none()
     }
 
-    /// Whether no delivery is queued, including deliveries outside the queue's index.
+    /// Returns whether no delivery is queued, including deliveries outside the queue's index.
     pub(super) const fn is_zero(&self) -> bool {
         matches!(self.depth, Some(0))
     }

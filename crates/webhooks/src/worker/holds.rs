@@ -1,5 +1,5 @@
-//! Holds that are not stored in the rows of deliveries: a disabled or paused webhook, and an account that is disabled
-//! or does not respond.
+//! Reasons to wait that are not stored in the rows of deliveries: a disabled or paused webhook, and an account that
+//! is disabled or does not respond.
 
 use super::circuit::{Circuits, Gate};
 use crate::delivery::Delivery;
@@ -14,14 +14,14 @@ impl Inner {
         self.circuits.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Closes the circuits of channels that were changed, disabled or deleted, or that accepted another message.
+    /// Closes the circuits of channels that were changed, disabled or deleted, or that accepted a test message.
     pub(crate) async fn follow_accounts(&self) -> Result<(), StoreError> {
         let accounts = self.channels.enabled_accounts().await?;
         self.circuits().follow(accounts);
         Ok(())
     }
 
-    /// Returns what may be sent with an account now.
+    /// Returns what may currently be sent with an account.
     pub(crate) fn gate_of(&self, account: &str) -> Gate {
         self.circuits().gate(account, self.clock.monotonic_ms())
     }
@@ -69,7 +69,7 @@ impl Inner {
     }
 
     async fn hold_of_target(&self, target: &str) -> Option<String> {
-        // If the database fails, shows no hold.
+        // If the query fails, no reason is shown.
         let account = self.channels.find_target_account(target).await.ok()??;
         if !account.is_enabled {
             return Some(format!(
@@ -80,12 +80,12 @@ impl Inner {
         if self.gate_of(&account.id) == Gate::Closed {
             return None;
         }
-        // Read the accounts now, because the channel may have been changed or tested since the worker last read them.
-        // The worker reads them only if it has a free slot.
+        // Reads the accounts now, because the channel may have been changed or tested since the worker last read
+        // them. The worker reads them only if it has a free slot.
         self.follow_accounts().await.ok()?;
         match self.gate_of(&account.id) {
             Gate::Closed => None,
-            // Up to five minutes can pass between two attempts, and another delivery may be the one that is attempted.
+            // Up to five minutes can pass between two probes, and the probe may be a different delivery.
             Gate::Probe | Gate::Open(_) => Some(format!(
                 "Waits because the channel {} does not respond. Until it responds, one delivery at a time is \
                  attempted.",

@@ -1,9 +1,9 @@
-//! Detects expired leases of other nodes. Pure.
+//! Detects expired leases of other nodes. Does no I/O.
 //!
-//! A lease contains an expiry time, but no node relies on it, because clocks differ between machines and can
-//! jump. The owner writes a new value every third of the lease duration, and other nodes only observe whether
-//! it changes. If a node sees the same value for a whole lease duration on its monotonic clock, the lease is
-//! no longer renewed.
+//! A lease contains an expiry time, but no node relies on it, because clocks differ between machines and can jump.
+//! The owner writes a new value every third of the lease duration, and other nodes check only whether the value
+//! changes. If a node reads the same value for a whole lease duration on its monotonic clock, the owner no longer
+//! renews the lease.
 
 use gatehouse_domain::{DeliveryId, ReadSpan, Watched};
 use gatehouse_store::LeaseRow;
@@ -16,8 +16,8 @@ pub(crate) struct LeaseWatch {
 }
 
 impl LeaseWatch {
-    /// Compares the leases that a read found with the earlier ones. Returns leases that were not renewed for
-    /// `lease_ms`, except `own`.
+    /// Compares the leases of a read with earlier ones. Returns leases that were not renewed for `lease_ms`, except
+    /// `own`.
     pub(crate) fn lost(
         &mut self,
         rows: Vec<LeaseRow>,
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
     use gatehouse_domain::Timestamp;
 
-    /// A read that took no time.
+    /// Returns the span of a read that took no time.
     const fn at(ms: u64) -> ReadSpan {
         ReadSpan {
             began_ms: ms,
@@ -79,7 +79,7 @@ mod tests {
         // The lease was renewed immediately before the end of the read.
         assert_eq!(watch.lost(vec![renewed()], "me", slow(0, 6_000), 5_000), []);
         assert_eq!(watch.lost(vec![renewed()], "me", at(7_000), 5_000), []);
-        // The state that this read saw may be as old as its beginning.
+        // The state that a read returns may be as old as the beginning of the read.
         let read = slow(10_999, 60_000);
         assert_eq!(watch.lost(vec![renewed()], "me", read, 5_000), []);
         let lost = watch.lost(vec![renewed()], "me", slow(11_000, 60_000), 5_000);

@@ -1,4 +1,4 @@
-//! Reads the lines of the queue, and decides which may be claimed now and when the next one may.
+//! Reads the lines of the queue. Decides which lines may be claimed now, and when the next one may be claimed.
 
 use super::circuit::Gate;
 use super::fair::{self, Candidate, Limits, LineKey, line_key};
@@ -18,7 +18,7 @@ const LINES: i64 = 1024;
 pub(super) struct QueueRead {
     pub(super) takes: Vec<Take>,
     pub(super) accounts: HashMap<String, Option<TargetAccount>>,
-    /// How long until more may be claimed, unless something else wakes the worker.
+    /// How long until more deliveries may be claimed, unless another event wakes the worker.
     pub(super) next: Option<Duration>,
     /// Whether no delivery in the database has a due time and this node runs none.
     pub(super) is_idle: bool,
@@ -47,7 +47,7 @@ impl Worker {
         }
         self.inner.follow_accounts().await?;
         let lines = self.read_lines(&mut queue).await?;
-        // Runs that ended during the read share the write, and their slots are free.
+        // Runs that ended during the read are stored by the same write, and their slots are free.
         self.take_in_all();
         let load = self.load();
         queue.is_idle = lines.is_empty() && load.agent == 0 && load.send == 0;
@@ -58,8 +58,8 @@ impl Worker {
         Ok(queue)
     }
 
-    /// Records the lines without claims, for [`super::blocked`]. In a shared database this worker notifies the other
-    /// nodes of deliveries that it leaves to them, so it is always woken.
+    /// Records the lines without claims, for [`super::blocked`]. In a shared database, new deliveries always wake
+    /// this worker, so that it notifies the other nodes of deliveries that it cannot run.
     fn note_blocked(&self, candidates: &[Candidate], queue: &mut QueueRead) {
         if self.inner.store.engine().is_shared() {
             return;
@@ -77,7 +77,7 @@ impl Worker {
             .replace(waiting.map(line_key).chain(held));
     }
 
-    /// The load without runs that only have to be stored.
+    /// Returns the load without the runs that only have to be stored.
     fn load(&self) -> Load {
         let ended: Vec<Attempt> = self.settled.iter().map(|it| it.attempt().clone()).collect();
         self.slots.load(&ended)
@@ -104,7 +104,7 @@ impl Worker {
         if is_partial {
             self.lines_after = lines.last().cloned();
         }
-        // The collation of the database may differ.
+        // Sorted again, because the collation of the database may differ.
         lines.sort_by_cached_key(line_key);
         if is_partial || was_partial {
             queue.not_before(SHARED_POLL / 20);

@@ -1,5 +1,5 @@
-//! Recovers deliveries that are marked as running or waiting without reason: after a crash, a lost lease, a
-//! sealed vault or a deletion. Each is queued again, or fails if it has used up its attempts.
+//! Recovers deliveries that are marked as running or waiting without reason: after a crash, a lost lease, a sealed
+//! vault or a deletion. Each delivery is queued again, or fails if it has used up its attempts.
 
 mod release;
 
@@ -17,12 +17,12 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Maximum number of deliveries per write that get a target.
+/// Maximum number of deliveries per write whose target is set.
 const UNTARGETED: i64 = 200;
 
-/// Runs at startup: queues received deliveries and, on SQLite, requeues those that the previous process was
-/// running. In a shared database, leases of a previous process cannot be distinguished from those of other
-/// nodes. They expire because they are no longer renewed.
+/// Runs at startup. Queues received deliveries. On SQLite, requeues the deliveries that the previous process was
+/// running. In a shared database, leases of a previous process cannot be distinguished from leases of other nodes.
+/// They expire because they are no longer renewed.
 pub(super) async fn at_start(inner: &Arc<Inner>) -> Result<(), StoreError> {
     let now = inner.now();
     inner
@@ -88,7 +88,7 @@ pub(super) async fn return_lost(
     let now = inner.now();
     let of_others = leases.iter().filter(|lease| lease.owner != inner.node);
     let of_others: HashSet<DeliveryId> = of_others.map(|lease| lease.id.clone()).collect();
-    // From the second attempt on, this delivery may have caused the crash. The delay lets others finish
+    // From the second attempt on, this delivery may have caused the crash. The delay lets other deliveries finish
     // first.
     let plans: Vec<(LeaseRow, Timestamp)> = leases
         .into_iter()
@@ -199,7 +199,7 @@ pub(super) async fn return_unstarted(
     let running: HashSet<DeliveryId> = slots.attempts().into_iter().map(|(id, _)| id).collect();
     inner
         .store
-        // A write runs after a claim that is still in progress.
+        // This write runs after a claim that is still in progress.
         .write_queue(move |conn| {
             Box::pin(async move {
                 for lease in conn.list_leases().await? {

@@ -20,7 +20,7 @@ impl Worker {
         if !must_renew && !self.inner.store.engine().is_shared() {
             return Ok(());
         }
-        // Leases are lost after seconds, so a busy node need not look in every iteration.
+        // Leases expire only after seconds, so a busy node need not check them in every iteration.
         if !must_renew && self.is_busy && monotonic < self.watch_at {
             return Ok(());
         }
@@ -37,7 +37,7 @@ impl Worker {
         };
         let lost = self.watch.lost(rows, &self.inner.node, read, lease_ms);
         recover::return_lost(&self.inner, lost).await?;
-        // Not at the beginning of the read, which may have taken long.
+        // Uses the end of the read, because the read may have taken long.
         if read.ended_ms >= self.renew_at {
             if has_own || self.slots.len() > 0 {
                 self.renew(lease).await?;
@@ -47,8 +47,8 @@ impl Worker {
         Ok(())
     }
 
-    /// Returns the fence of a delivery whose claim began at a time of the monotonic clock. It holds while the lease
-    /// does: other nodes take a lease only after they have seen no renewal for its whole duration.
+    /// Returns the fence of a delivery whose claim began at a time of the monotonic clock. The fence is open while
+    /// the lease is valid: other nodes take over a lease only if they have seen no renewal for its whole duration.
     pub(super) fn fence(&self, claimed_at: u64, cancel: CancellationToken) -> Fence {
         if !self.inner.store.engine().is_shared() {
             return Fence::default();
@@ -81,8 +81,8 @@ impl Worker {
                 Box::pin(async move { conn.renew_leases(&owner, until).await })
             })
             .await?;
-        // Another node has the lease, or the delivery was canceled or deleted. This run can no longer store
-        // its result.
+        // Another node has the lease, or the delivery was canceled or deleted. This run can no longer store its
+        // result.
         for attempt in before.iter().filter(|attempt| !mine.contains(attempt)) {
             self.slots.cancel(attempt);
         }
@@ -94,7 +94,7 @@ impl Worker {
     }
 }
 
-/// When leases were last written, and their duration then.
+/// When leases were last written, and the lease duration at that time.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Renewal {
     /// The time at which the write began, in milliseconds of the monotonic clock.
@@ -103,8 +103,8 @@ pub(super) struct Renewal {
 }
 
 impl Renewal {
-    /// Whether the lease that was written at this time is still valid. `lease_ms` is the current lease duration. If the
-    /// setting was reduced, other nodes take over leases earlier.
+    /// Returns whether the lease that was written at this time is still valid. `lease_ms` is the current lease
+    /// duration. If the setting was reduced, other nodes take over leases earlier.
     fn holds(self, now: u64, lease_ms: u64) -> bool {
         now < self.at.saturating_add(self.lease_ms.min(lease_ms))
     }

@@ -1,4 +1,4 @@
-//! Decides how to store the end of a run, and announces it after the write.
+//! Decides how to store the end of a run, and publishes it after the write.
 
 mod decide;
 
@@ -18,13 +18,13 @@ use gatehouse_store::{
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The delay before a retry if the vault was unlocked while the run failed for lack of it.
+/// The delay before a retry if the run failed because the vault was sealed, but the vault has been unlocked since.
 const VAULT_PAUSE: Duration = Duration::from_secs(5);
 /// The delay before a retry if the account was disabled after the claim.
 const DISABLED_PAUSE: Duration = Duration::from_secs(1);
-/// How long after its arrival a delivery may wait for a provider without using up attempts.
+/// The maximum time after arrival in which a wait for a provider does not count as an attempt.
 const LONGEST_PARKED: Duration = Duration::from_hours(24);
-/// The error of an attempt whose request was refused because its lease may have expired.
+/// The error of an attempt that was refused an action because its lease may have expired.
 const LEASE_EXPIRED: &str = "Gatehouse could not renew its lease on this delivery in time.";
 /// Maximum length of a stored error, in characters.
 const MAX_ERROR_CHARS: usize = 1000;
@@ -49,8 +49,8 @@ pub(super) struct Ending {
 }
 
 impl Ending {
-    /// Stores the ends of runs. Returns `false` for each run that had lost its lease: then nothing is changed, and
-    /// the caller must not store the message.
+    /// Stores the ends of runs. Returns `false` for each run that had lost its lease. For these runs, nothing is
+    /// changed, and the caller must not store the inbox message.
     pub(super) async fn write_all(
         endings: &[Arc<Self>],
         conn: &mut Conn,
@@ -76,7 +76,7 @@ impl Ending {
         Ok(written)
     }
 
-    /// The end of the delivery, if the run ended it.
+    /// Returns the end of the delivery, if the run ended it.
     fn finish(&self) -> Option<DeliveryEnd<'_>> {
         let Next::Finish(finish) = &self.next else {
             return None;
@@ -89,7 +89,7 @@ impl Ending {
         })
     }
 
-    /// The inbox message to store in the same transaction.
+    /// Returns the inbox message to store in the same transaction.
     pub(super) fn inbox(&self) -> Option<PreparedInbox> {
         self.inbox.clone()
     }
@@ -133,12 +133,12 @@ impl Settled {
         &self.ending.attempt
     }
 
-    /// Whether the delivery is parked for the vault.
+    /// Returns whether the delivery is parked for the vault.
     pub(super) fn waits_for_vault(&self) -> bool {
         matches!(&self.ending.next, Next::Requeue(requeue) if requeue.next_attempt_at.is_none())
     }
 
-    /// Replaces the result with a failure without values that a database could refuse.
+    /// Replaces the result with a failure that contains no value that a database could refuse.
     pub(super) fn reduce(&mut self, now: Timestamp) {
         let why = "The result of this delivery could not be stored. The log has the reason.";
         self.ending = Arc::new(Ending {

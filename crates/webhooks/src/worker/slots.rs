@@ -1,4 +1,4 @@
-//! The slots of running deliveries. They are in memory only; the database contains the leases.
+//! The slots of running deliveries. Slots are in memory only; the leases are in the database.
 
 use gatehouse_domain::{DeliveryId, WebhookId};
 use std::collections::HashMap;
@@ -34,7 +34,7 @@ impl Pool {
 #[derive(Clone, Debug)]
 pub(crate) struct Occupied {
     pub(crate) pool: Pool,
-    /// `None` if the limit per webhook does not apply.
+    /// The webhook; `None` if the limit per webhook does not apply.
     pub(crate) webhook: Option<WebhookId>,
     /// The channel account; `None` if the limit per account does not apply.
     pub(crate) account: Option<Arc<str>>,

@@ -18,9 +18,9 @@ use std::time::Duration;
 
 /// The result of a step.
 pub(super) struct Stepped {
-    /// Whether there is more work now.
+    /// Whether more work can be done immediately.
     pub(super) has_more: bool,
-    /// How long until more may be claimed, if known.
+    /// How long until more deliveries may be claimed, if known.
     pub(super) next: Option<Duration>,
     /// Whether no delivery in the database has a due time and this node runs none.
     pub(super) is_idle: bool,
@@ -74,7 +74,7 @@ impl Worker {
 
     /// Stores ended runs and claims deliveries for the free slots.
     pub(super) async fn step(&mut self) -> Result<Stepped, StoreError> {
-        // Let runs that are about to end share the write.
+        // Lets runs that are about to end share the write.
         tokio::task::yield_now().await;
         self.take_in_all();
         let queue = match self.read_queue().await {
@@ -105,7 +105,7 @@ impl Worker {
         })
     }
 
-    /// Wakes the other nodes if this one leaves work in the queue, at most once per [`SHARED_POLL_MS`].
+    /// Wakes the other nodes if this node leaves work in the queue, at most once per [`SHARED_POLL_MS`].
     async fn notify_nodes(&mut self, leaves_work: bool) -> Result<(), StoreError> {
         let store = &self.inner.store;
         let now = self.inner.clock.monotonic_ms();
@@ -181,9 +181,9 @@ impl Worker {
         self.runs.spawn(async move {
             let run = attempt::run_claimed(&inner, start, &stop);
             match AssertUnwindSafe(fence.over(run)).catch_unwind().await {
-                // The loop receives these until every run has ended.
+                // The loop receives the results until every run has ended.
                 Ok(ended) => drop(ending.send(ended).await),
-                // The delivery is queued again with the next renewal of the leases.
+                // The next renewal of the leases queues the delivery again.
                 Err(_panic) => {
                     if let Some(account) = account {
                         inner.circuits().unused(&account, &attempt);

@@ -1,4 +1,4 @@
-//! Work of the worker besides attempts: the gauge of the queue, sweeps, and the last writes at shutdown.
+//! Work of the worker other than attempts: the gauge of the queue, sweeps, and the last writes at shutdown.
 
 use super::{
     AFTER_ERROR, BUDGET_WRITES, BUDGETS_MS, IDLE_TIDY_MS, LAST_WRITES, TIDY_MS, Worker, complain,
@@ -8,7 +8,7 @@ use gatehouse_store::StoreError;
 use std::time::Duration;
 
 impl Worker {
-    /// Counts the queued deliveries if that is due.
+    /// Counts the queued deliveries if a count is due.
     pub(super) async fn count_queue(&mut self) -> Result<(), StoreError> {
         let began = self.inner.clock.monotonic_ms();
         if self.gauge.is_due(began) {
@@ -19,8 +19,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Periodically makes deliveries due again whose reason to wait has passed. Returns whether there are
-    /// more.
+    /// Periodically makes deliveries due whose reason to wait has passed. Returns whether there are more.
     pub(super) async fn tidy(&mut self) -> Result<bool, StoreError> {
         let monotonic = self.inner.clock.monotonic_ms();
         if monotonic < self.tidy_at {
@@ -44,7 +43,7 @@ impl Worker {
         Ok(has_more)
     }
 
-    /// Makes deliveries due again that no longer have a reason to wait. A million of them take longer than a lease, so
+    /// Makes deliveries due that no longer have a reason to wait. A million deliveries take longer than a lease, so
     /// leases are renewed in between.
     async fn revive(&mut self) -> Result<(), StoreError> {
         while recover::revive(&self.inner).await? {
@@ -53,8 +52,8 @@ impl Worker {
         Ok(())
     }
 
-    /// Releases the deliveries that were refused while a budget was changed. The change released those that waited
-    /// before; these would wait until the budget resets.
+    /// Releases the deliveries that were refused while a budget was changed. The change released only deliveries
+    /// that already waited. The others would wait until the budget resets.
     async fn release_from_budget(&mut self, monotonic: u64) -> Result<(), StoreError> {
         let changed_at = self.budgets_changed_at;
         if changed_at.is_some_and(|at| monotonic >= at.saturating_add(BUDGETS_MS)) {
@@ -69,7 +68,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Shuts down: claims nothing, waits for runs to end, then cancels the rest and stores that they were
+    /// Shuts down. Claims nothing, waits for runs to end, cancels the remaining ones, and stores that they were
     /// interrupted.
     pub(super) async fn drain(mut self) {
         self.runs.close();

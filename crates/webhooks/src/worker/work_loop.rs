@@ -1,4 +1,4 @@
-//! The loop of a worker, and what wakes it.
+//! The loop of a worker, and its wake-up events.
 
 use super::{
     AFTER_ERROR, BUDGETS_MS, IDLE_POLL, LONE_POLL, SHARED_POLL, Worker, complain, recover,
@@ -18,7 +18,7 @@ impl Worker {
         self.drain().await;
     }
 
-    /// Runs until dropped, which is safe at every await: the drain returns claims that were not started, and
+    /// Runs until dropped. Dropping is safe at every await: the drain returns claims that were not started, and
     /// ended runs stay in `settled` until their write is acknowledged.
     pub(super) async fn work(&mut self, vault: &mut watch::Receiver<Status>) {
         let mut news = self.inner.store.changes();
@@ -68,7 +68,7 @@ impl Worker {
         if is_alive {
             self.tidy_at = 0;
         } else {
-            // The sender is dropped at shutdown; do not spin until then.
+            // The sender is dropped at shutdown. The sleep prevents a busy loop until then.
             tokio::time::sleep(AFTER_ERROR).await;
         }
     }
@@ -109,14 +109,14 @@ impl Worker {
     }
 }
 
-/// Waits for a change that may let deliveries run. Returns whether it may be one of the budgets.
+/// Waits for a change that may let deliveries run. Returns whether the change may concern budgets.
 async fn until_relevant(changes: &mut broadcast::Receiver<Arc<str>>) -> bool {
     loop {
         match changes.recv().await {
             Ok(subject) if !matches!(&*subject, "budgets" | "channels" | "webhooks") => {}
             Ok(subject) => return &*subject == "budgets",
             Err(broadcast::error::RecvError::Lagged(_)) => return true,
-            // The store is closed. The timer still runs until the worker is stopped.
+            // The store is closed. The timer keeps running until the worker is stopped.
             Err(broadcast::error::RecvError::Closed) => std::future::pending().await,
         }
     }

@@ -13,7 +13,7 @@ pub async fn start(trap: u16) -> FakeModel {
     FakeModel::answering(move |request| react(request, trap)).await
 }
 
-/// The calls that the attacker makes in response to this message, in order.
+/// Returns the calls that the attacker makes in response to this message, in order.
 pub fn calls(message: &str, trap: u16) -> Vec<(String, Value)> {
     let fetch = |url: &str| ("web_fetch".to_owned(), json!({ "url": url }));
     let mut calls: Vec<(String, Value)> = [
@@ -37,7 +37,7 @@ pub fn calls(message: &str, trap: u16) -> Vec<(String, Value)> {
     .collect();
     calls.push(fetch(&format!("http://127.0.0.1:{trap}/")));
     let words = || message.split(|c: char| c.is_whitespace() || "\"'<>`".contains(c));
-    // Skip domain names, because DNS lookups are slow; `crates/tools` tests them.
+    // Skips domain names, because DNS lookups are slow; `crates/tools` tests them.
     let is_address = |url: &Url| match url.host() {
         Some(Host::Domain(name)) => name.ends_with("localhost"),
         other => other.is_some(),
@@ -46,7 +46,7 @@ pub fn calls(message: &str, trap: u16) -> Vec<(String, Value)> {
     let mut urls: Vec<_> = urls.filter(is_address).collect();
     urls.dedup();
     calls.extend(urls.iter().take(3).map(|url| fetch(url.as_str())));
-    // The text itself could be taken for a tool name.
+    // Parts of the text itself could look like tool names.
     let fenced = message.split_once("```").map_or("", |(_, after)| after);
     let named = words().map(|word| word.trim_matches(|c: char| !c.is_ascii_alphanumeric()));
     for name in named.filter(|word| word.contains('_')).chain([fenced]) {

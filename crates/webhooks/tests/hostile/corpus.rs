@@ -9,7 +9,7 @@ pub struct Entry {
     pub text: String,
 }
 
-/// The minimum that the issue requires.
+/// The required minimum number of texts.
 const LEAST: usize = 200;
 
 /// Returns all texts, with `{port}` in their URLs replaced.

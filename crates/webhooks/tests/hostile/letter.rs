@@ -55,7 +55,7 @@ fn fence(middle: &[&str], message: &str) {
     assert!(!inside.contains(open), "{message}");
 }
 
-/// The ID of the delivery in a message's header.
+/// Returns the ID of the delivery in a message's header.
 pub fn delivery(message: &str) -> &str {
     let line = message.split('\n').nth(4).unwrap();
     line.strip_prefix("Delivery: ").unwrap()

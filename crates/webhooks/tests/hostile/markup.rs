@@ -13,10 +13,10 @@ use std::panic::catch_unwind;
 
 const ZERO_WIDTH_SPACE: char = '\u{200b}';
 
-/// A value that must never be inserted, because no template here refers to it.
+/// A value that must never be inserted, because no template in this test refers to it.
 const HIDDEN: &str = "another field's value";
 
-/// The corpus, plus mentions and markup that are easy to escape incorrectly.
+/// Returns the corpus, plus mentions and markup that are difficult to escape.
 fn texts() -> Vec<String> {
     let own = [
         "@EveryOne",
@@ -33,13 +33,13 @@ fn texts() -> Vec<String> {
     corpus.chain(own.map(str::to_owned)).collect()
 }
 
-/// How many unescaped texts this parser recognizes as markup.
+/// Returns how many unescaped texts the parser recognizes as markup.
 fn seen_through(read: fn(&str) -> String) -> usize {
     let is_more = |text: &String| catch_unwind(|| read(text)).is_err();
     texts().iter().filter(|text| is_more(text)).count()
 }
 
-/// Renders each text between pieces of the owner's markup, and checks what `read` returns.
+/// Renders each text between pieces of the owner's markup, and checks the result of `read`.
 fn each(markup: Markup, [before, between, after]: [&str; 3], read: fn(&str) -> String) {
     if markup != Markup::None {
         let without_escapes = seen_through(read);
@@ -66,7 +66,7 @@ fn each(markup: Markup, [before, between, after]: [&str; 3], read: fn(&str) -> S
     }
 }
 
-/// The text as a person sees it, without the zero-width spaces that break mentions.
+/// Returns the text that a person sees, without the zero-width spaces that break mentions.
 fn read_back(markup: Markup, text: &str) -> String {
     match markup {
         Markup::Discord | Markup::Matrix => text.replace(ZERO_WIDTH_SPACE, ""),
@@ -175,7 +175,7 @@ fn html_sees_text_between_tags() {
 fn html_text(value: &str) -> String {
     let read = Reader::read(value);
     assert!(read.tags.is_empty(), "{:?} in {value}", read.tags);
-    // Undo the escapes, but not HTML's changes to newlines and NUL.
+    // Reverts the escapes, but not HTML's changes to newlines and NUL.
     let entities = [
         ("&lt;", "<"),
         ("&gt;", ">"),
@@ -214,7 +214,7 @@ fn kept_by_html(text: &str) -> String {
         .replace('\0', "\u{fffd}")
 }
 
-/// What an HTML parser reads from a text.
+/// The result of parsing a text as HTML.
 #[derive(Clone, Debug, Default)]
 struct Reader {
     text: String,

@@ -151,7 +151,7 @@ fn body(profile: &Profile, shape: Shape, number: usize, text: &str) -> Value {
     }
 }
 
-/// Settings that allow the whole corpus within one minute; the clock does not advance.
+/// Returns settings that accept the whole corpus within one minute. The clock does not advance.
 pub fn ample() -> WebhooksSettings {
     WebhooksSettings {
         section: gatehouse_config::Webhooks {

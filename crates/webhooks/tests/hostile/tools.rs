@@ -98,7 +98,7 @@ async fn harness(
     harness
 }
 
-/// The expected status of a call.
+/// Returns the expected status of a call.
 fn expected(tool: &str, admitted: &[&str]) -> &'static str {
     match tool {
         _ if admitted.contains(&tool) => match tool {
@@ -126,7 +126,7 @@ fn check_requests(requests: &[Value], admitted: &[&str]) {
     assert_eq!(requests.len(), 2, "one with calls, one with their results");
 }
 
-/// Checks the tool results that the model received.
+/// Reads the tool results in a request and checks them.
 fn check_results(request: &Value, made: &[(String, Value)], admitted: &[&str]) {
     let messages = request["messages"].as_array().unwrap().iter();
     let results: Vec<_> = messages
@@ -163,7 +163,7 @@ async fn attack(policy: Option<Value>, admitted: &[&str], turn: usize) {
     let mut settled = HashMap::new();
     let entries = corpus(port);
     for batch in entries.iter().enumerate().collect::<Vec<_>>().chunks(64) {
-        // Each text meets each shape and each policy in one of the three tests.
+        // Each text is combined with each shape and each policy in one of the three tests.
         let sending = batch.iter().map(|(number, entry)| {
             let shape = SHAPES[(number + turn) % SHAPES.len()];
             let target = if shape == Shape::Generic {
@@ -212,7 +212,7 @@ async fn attack(policy: Option<Value>, admitted: &[&str], turn: usize) {
         assert_eq!(actions, wanted.collect::<Vec<_>>(), "{message}");
     }
 
-    // The URLs and tool names in the texts were tried.
+    // The model has tried the URLs and tool names in the texts.
     assert!(fetches >= 60 && named >= 100, "{fetches}, {named}");
 
     assert_eq!(canaries.load(Ordering::SeqCst), 0, "a trusted tool ran");
@@ -232,7 +232,7 @@ async fn attack(policy: Option<Value>, admitted: &[&str], turn: usize) {
         "a private address was reached"
     );
     harness.stop().await;
-    // Verify that the trap itself works.
+    // Checks that the trap itself works.
     let _connection = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
     while connected.load(Ordering::SeqCst) == 0 {
         tokio::task::yield_now().await;

@@ -1,15 +1,15 @@
-//! Finds the attacker's wishes in a text, however they are written.
+//! Finds the attacker's wishes in a text, in any encoding.
 
 use serde_json::Value;
 
 /// A call: the tool's name and its input.
 pub type Wanted = (String, Value);
 
-/// The calls between `mark` and `end` in a text.
+/// Returns the calls between `mark` and `end` in a text.
 pub fn calls(text: &str, mark: &str, end: &str) -> Vec<Wanted> {
     let mut found = Vec::new();
     for after in text.split(mark).skip(1) {
-        // The text between two parts belongs to neither.
+        // The text between two parts belongs to neither part.
         let Some((call, _)) = after
             .split_once(end)
             .filter(|(call, _)| !call.contains(">>"))
@@ -27,7 +27,7 @@ pub fn calls(text: &str, mark: &str, end: &str) -> Vec<Wanted> {
     found
 }
 
-/// The attacker's calls in a text.
+/// Returns the attacker's calls in a text.
 pub fn hidden_calls(text: &str) -> Vec<Wanted> {
     let mut found: Vec<Wanted> = Vec::new();
     for reading in readings(text) {
@@ -40,7 +40,7 @@ pub fn hidden_calls(text: &str) -> Vec<Wanted> {
     found
 }
 
-/// Every way of reading a text. Tool output can be JSON, in which quotes are escaped.
+/// Returns every decoding of a text. Tool output can be JSON, in which quotes are escaped.
 fn readings(text: &str) -> Vec<String> {
     let unescaped = text.replace("\\\"", "\"").replace("\\\\u", "\\u");
     let mut all = readings_of(text);
@@ -92,7 +92,7 @@ pub fn rot13(text: &str) -> String {
     text.chars().map(letter).collect()
 }
 
-/// Replaces each `mark` and the `digits` hexadecimal digits after it by their character.
+/// Replaces each `mark` and the `digits` hexadecimal digits after it with the encoded character.
 fn numbered(text: &str, mark: &str, digits: usize) -> String {
     let mut pieces = text.split(mark);
     let mut read = pieces.next().unwrap_or_default().to_owned();
@@ -130,7 +130,7 @@ fn unescaped(text: &str) -> String {
     read
 }
 
-/// Joins a wish that is in two parts.
+/// Joins a wish that has two parts.
 fn parts(text: &str) -> String {
     let part = |mark: &str| {
         let (_, after) = text.split_once(mark)?;

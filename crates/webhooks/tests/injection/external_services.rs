@@ -1,5 +1,5 @@
-//! The outside: web pages, a search service (`SearXNG`) and an MCP server over streamable HTTP (MCP 2025-06-18).
-//! Their content comes from a table of texts. What attackers want from them is counted.
+//! External services: web pages, a search service (`SearXNG`) and an MCP server over streamable HTTP (MCP
+//! 2025-06-18). Their content comes from a table of texts. They count the effects that attackers want.
 
 use axum::extract::{Path, Query, State};
 use axum::http::{StatusCode, header};
@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// The outside.
+/// The external services.
 #[derive(Clone, Debug)]
 pub struct ExternalServices {
     pub origin: String,
@@ -20,7 +20,7 @@ pub struct ExternalServices {
 
 #[derive(Debug, Default)]
 struct Shared {
-    /// The two parts of a text, by the number of its case.
+    /// The two parts of each text, by the number of its case.
     texts: Mutex<HashMap<usize, (String, String)>>,
     /// The descriptions of `read_file` and of its parameter.
     described: Mutex<(String, String)>,
@@ -53,7 +53,7 @@ impl ExternalServices {
         *self.shared.described.lock().unwrap() = (tool.to_owned(), parameter.to_owned());
     }
 
-    /// How often something left or changed here.
+    /// Returns how often data left the gateway to these services, or was changed in them.
     pub fn effects(&self) -> usize {
         self.shared.effects.load(Ordering::SeqCst)
     }
@@ -122,7 +122,7 @@ async fn search(
     ] }))
 }
 
-/// The tools: name, and whether the server calls it read-only.
+/// The tools: the name, and whether the server declares it read-only.
 const TOOLS: [(&str, bool); 6] = [
     ("read_file", true),
     ("list_files", true),

@@ -1,18 +1,18 @@
-//! Requests of owners to agents with tools and webhooks, as they occur in practice. A policy that asks at every
-//! step is useless, so at least 36 of 40 tasks must complete without an approval.
+//! Typical requests of owners to agents with tools and webhooks. A policy that asks for approval at every step is
+//! useless, so at least 36 of 40 tasks must complete without an approval.
 
 use crate::scenario::{Scenario, unattended};
 use serde_json::Value;
 use std::fmt::Write as _;
 
-/// What the issue asks for at least.
+/// The required minimum number of tasks without an approval.
 const LEAST_WITHOUT: usize = 36;
 
-/// A task: what the owner says, turn by turn, and what the agent does for it. `{…}` stands for names of the
-/// test's world.
+/// A task: the owner's messages, turn by turn, and the agent's calls for each. `{…}` stands for a name in the
+/// scenario.
 struct Task {
     turns: &'static [Turn],
-    /// How many calls need the owner's approval.
+    /// The number of calls that need the owner's approval.
     approvals: usize,
 }
 
@@ -113,7 +113,7 @@ const TASKS: [Task; 40] = [
         ("And what else arrived?", &[DELIVERIES]),
     ]),
     task(&[("Add up its amounts.", &[PAYLOAD, CALC])]),
-    // Files and other things behind MCP.
+    // Files and other data of MCP servers.
     task(&[("Which files are there?", &[FILES])]),
     task(&[("Read my notes.", &[READ])]),
     task(&[("Look through my files and read the notes.", &[FILES, READ])]),
@@ -132,14 +132,14 @@ const TASKS: [Task; 40] = [
         &[DELIVERIES, SEND],
     )]),
     task(&[("Rename the webhook and tell me.", &[RENAME, SEND])]),
-    // Here, a stranger could have written what is sent, changed or revealed.
+    // In these tasks, an attacker could have written the text that is sent, changed or revealed.
     with_approvals(1, &[("Read this page aloud.", &[PAGE, SPEAK])]),
     with_approvals(1, &[("Save this page to a file.", &[PAGE, WRITE])]),
     with_approvals(1, &[("Why did it fail? Run it again.", &[PAYLOAD, REPLAY])]),
     with_approvals(1, &[("Look up what my notes mention.", &[READ, SEARCH])]),
 ];
 
-/// Puts the names of the world into an input.
+/// Replaces the placeholders for names in an input.
 fn named(scenario: &Scenario, signed: &str, replayable: &str, input: &str) -> Value {
     let names = &scenario.names;
     let input = input

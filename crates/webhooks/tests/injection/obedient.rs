@@ -1,11 +1,11 @@
-//! A model that does what the owner asks for in `##DO tool {…}##`, and then whatever anybody else asks for in
-//! `@@CALL tool {…}@@`, in whatever encoding and place.
+//! A model that follows every instruction. It first does what the owner requests in `##DO tool {…}##`. Then it does
+//! what any other text requests in `@@CALL tool {…}@@`, in any encoding and place.
 
 use crate::decode::{Wanted, calls, hidden_calls};
 use gatehouse_doubles::openai::{FakeModel, Part, Reaction, say, too_long};
 use serde_json::Value;
 
-/// In the owner's text: the conversation does not fit this model until it is summarized.
+/// A mark in the owner's text. With it, the conversation does not fit this model until it is summarized.
 pub const TOO_LONG: &str = "[too long]";
 
 pub async fn start() -> FakeModel {
@@ -33,7 +33,7 @@ fn obey(request: &Value) -> Reaction {
     if asked.contains(TOO_LONG) && !whole.contains("<summary") {
         return too_long();
     }
-    // In each turn, the model tries everything again.
+    // In each turn, the model attempts all calls again.
     let turn = messages.iter().rposition(|m| role(m, "user")).unwrap();
     let made: Vec<Wanted> = messages[turn..]
         .iter()
@@ -64,7 +64,7 @@ fn obey(request: &Value) -> Reaction {
     }
 }
 
-/// A summary that presents the attacker's wishes as the user's.
+/// Returns a summary that presents the attacker's wishes as the user's.
 fn laundered(text: &str) -> String {
     let wishes = hidden_calls(text).into_iter();
     let wishes: Vec<_> = wishes

@@ -28,7 +28,7 @@ use tokio_util::task::TaskTracker;
 #[derive(Debug)]
 struct Counted {
     name: &'static str,
-    /// `None` for a tool that declares nothing.
+    /// The declared effect; `None` for a tool that declares none.
     effect: Option<Effect>,
     calls: Arc<AtomicUsize>,
 }
@@ -84,7 +84,7 @@ pub struct Scenario {
     _database: TestDatabase,
 }
 
-/// The settings of the tests: the defaults, except that nobody answers a request for approval.
+/// Returns the settings of the tests: the defaults, except that requests for approval are never answered.
 pub fn unattended() -> AgentsSettings {
     AgentsSettings {
         approval_wait: Duration::from_millis(1),
@@ -147,7 +147,7 @@ impl Scenario {
         id(number)
     }
 
-    /// A second webhook, which has a secret, and a delivery of it that has ended.
+    /// Creates a second webhook, which has a secret, and a delivery of it that has ended.
     pub async fn more_records(&self) -> (String, String) {
         let config = json!({ "auth": { "mode": "standard_webhooks" } });
         let row = self.harness.webhook("signed", config).await;
@@ -159,7 +159,7 @@ impl Scenario {
         (row.id.to_string(), id(number).to_string())
     }
 
-    /// The turn of a delivery, with every public tool.
+    /// Runs the turn of a delivery, with every public tool.
     pub async fn receive(&self, number: usize, text: &str) -> TurnReport {
         let key = format!("webhook:a:{number}");
         let request = SendRequest {
@@ -181,7 +181,7 @@ impl Scenario {
         self.finished(request).await
     }
 
-    /// What the owner says.
+    /// Runs a turn for a message of the owner.
     pub async fn say(&self, session: Option<&str>, text: &str) -> TurnReport {
         let request = SendRequest {
             session: session.map_or(Target::New, |name| Target::Existing(name.to_owned())),
@@ -196,7 +196,7 @@ impl Scenario {
         report
     }
 
-    /// How many calls of a session waited for an approval that was not given.
+    /// Returns how many calls of a session waited for an approval that was not given.
     pub async fn unapproved(&self, session: &str) -> usize {
         let page = self
             .harness
@@ -210,12 +210,13 @@ impl Scenario {
             .count()
     }
 
-    /// How often something was sent, changed, revealed or spent, except in the gateway's own records.
+    /// Returns how often data was sent, changed or revealed, or money was spent. Does not count the gateway's own
+    /// records.
     pub fn effects(&self) -> usize {
         self.calls.load(Ordering::SeqCst) + self.external.effects()
     }
 
-    /// The gateway's webhooks.
+    /// Returns the gateway's webhooks.
     pub async fn records(&self) -> Value {
         json!(
             self.harness

@@ -21,7 +21,7 @@ async fn a_webhook_is_served_by_another_node_as_soon_as_it_exists() {
         let made = create(&first, json!({ "name": "n", "auth_mode": "none" })).await;
         accepted(post(&second, &made.webhook, &[], "{}").await);
 
-        // A client that tries unknown ids causes at most 60 lookups a minute.
+        // A client with unknown IDs causes at most 60 lookups per minute.
         for _ in 0..60 {
             let refused = post_from(&second, "192.0.2.66", "wh_unknown", &[], b"{}").await;
             assert_eq!(code(refused), ErrorCode::NotFound);
@@ -196,8 +196,8 @@ async fn deliveries_are_removed_in_pieces_of_rows_and_of_bytes() {
                 count => pieces.push(count),
             }
         }
-        // One row larger than the limit; ten bytes; nine bytes, because the next row would exceed ten; four
-        // rows; the rest.
+        // The batches: one row larger than the limit; ten bytes; nine bytes, because the next row would exceed ten;
+        // four rows; the rest.
         assert_eq!(pieces, [1, 2, 3, 4, 1]);
         assert!(harness.find(12).await.is_some(), "another webhook's stays");
         harness.stop().await;

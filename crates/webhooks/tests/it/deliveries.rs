@@ -42,7 +42,7 @@ async fn four(harness: &Harness) -> (Vec<Webhook>, Vec<DeliveryId>) {
     (vec![one, two], ids.map(|delivery| delivery.id).collect())
 }
 
-/// The positions of a page's deliveries among the four.
+/// Returns the positions of a page's deliveries among the four.
 fn places(all: &[DeliveryId], page: &DeliveryPage) -> Vec<usize> {
     let place = |id| all.iter().position(|known| known == id).unwrap();
     let shown = page.deliveries.iter();
@@ -237,7 +237,7 @@ async fn a_search_that_reaches_its_time_limit_returns_where_to_continue() {
         let mut page = search(None).await;
         assert!(page.deliveries.is_empty());
         assert!(page.next_cursor.is_some());
-        // Each page may end early on a slow machine, because its time is limited too.
+        // A page may end early on a slow machine, because its time is limited.
         while let Some(cursor) = page.next_cursor {
             page = search(Some(cursor)).await;
         }

@@ -59,7 +59,7 @@ fn of<'r>(rows: &'r [DeliveryRow], id: &DeliveryId) -> &'r DeliveryRow {
     rows.iter().find(|row| row.id == *id).unwrap()
 }
 
-/// The headers of a Standard Webhooks request that is signed now.
+/// Returns the headers of a Standard Webhooks request that is signed now.
 fn signed(harness: &Harness, id: &str, body: &str) -> Vec<(String, String)> {
     let headers = sign(&SignInput {
         mode: AuthMode::STANDARD_WEBHOOKS,
@@ -384,7 +384,7 @@ async fn a_handshake_is_answered_without_a_secret_or_else_refused() {
         };
         assert_eq!(reply, json!({ "challenge": "abc" }));
         assert_eq!(held(&harness).await, 0);
-        // Deliveries are held nevertheless.
+        // Other deliveries are still held.
         accepted(post(&harness, &slack, &[], r#"{"type":"event_callback"}"#).await);
         assert_eq!(held(&harness).await, 1);
         harness.stop().await;
@@ -414,7 +414,7 @@ async fn a_client_that_has_used_its_share_is_asked_to_retry_and_others_are_not()
         let id = &webhook.public_id;
         accepted(post_from(&harness, "198.51.100.1", id, &[], b"1").await);
         assert_eq!(held(&harness).await, 501);
-        // Senders behind a proxy of this machine share its address.
+        // All senders behind a proxy on this machine have its address.
         for _ in 501..1000 {
             accepted(post_from(&harness, "127.0.0.1", id, &[], b"1").await);
         }

@@ -251,7 +251,7 @@ async fn a_filtered_delivery_is_answered_with_its_row() {
         for event in [Some("issues.closed"), Some("fork"), None] {
             match post_event(event, "3").await.unwrap() {
                 Ingested::Filtered(id) => {
-                    // Already stored when the response is sent.
+                    // The delivery is already stored when the response is sent.
                     let delivery = harness.webhooks.delivery(id.as_str()).await.unwrap();
                     assert_eq!(delivery.status, DeliveryStatus::Filtered);
                     assert_eq!(delivery.event_type.as_deref(), event);

@@ -46,8 +46,8 @@ async fn refusals_before_verification_and_unreadable_bodies_are_written_60_times
             let refused = post(&harness, &small, &[], "{").await;
             assert_eq!(code(refused), ErrorCode::ParseError);
         }
-        // Address and size refusals share a limit; unreadable bodies have their own. Another client's rows
-        // are still recorded.
+        // Refusals because of address or size share a limit. Unreadable bodies have their own limit. Rows of
+        // another client are still recorded.
         let other = post_from(&harness, "198.51.100.9", &small.public_id, &[], b"{} ").await;
         assert_eq!(code(other), ErrorCode::PayloadTooLarge);
         let other = post_from(&harness, "198.51.100.9", &small.public_id, &[], b"{").await;
@@ -116,7 +116,7 @@ async fn of_concurrent_duplicates_exactly_one_is_accepted() {
                 .all(|row| row.status == DeliveryStatus::Deduplicated)
         );
         assert_eq!(duplicates.count(), 49);
-        // Duplicates do not count: exactly one of two permits is left.
+        // Duplicates do not count, so exactly one of two permits remains.
         accepted(post(&harness, &webhook, &[], "1").await);
         assert_eq!(
             code(post(&harness, &webhook, &[], "2").await),
@@ -249,7 +249,7 @@ async fn limits_survive_a_restart() {
     .await;
 }
 
-/// They have had no permit, so they must not use up the permits of other webhooks after a restart.
+/// Waiting deliveries have no permit yet, so they must not use up permits of other webhooks after a restart.
 #[tokio::test]
 async fn deliveries_that_wait_for_their_webhooks_rate_do_not_count_after_a_restart() {
     everywhere(async |database, model| {
@@ -376,7 +376,7 @@ async fn nodes_share_the_limits_of_a_webhook_and_of_all() {
             }
             taken
         };
-        // Each node holds at most a twentieth of the limit that it does not use.
+        // Each node keeps at most a twentieth of the limit unused.
         let taken = send(&own, 100).await;
         assert!((57..=60).contains(&taken), "{taken}");
         for node in nodes {
@@ -420,7 +420,7 @@ async fn nodes_count_the_wrong_tokens_of_a_client_together() {
             let headers = [("authorization", token)];
             post(nodes[number % 2], &made, &headers, body).await
         };
-        // Right tokens do not count.
+        // Correct tokens do not count.
         for number in 0..50 {
             let right = send(number, "Bearer short", &number.to_string()).await;
             assert!(right.is_ok(), "{number}: {right:?}");

@@ -40,7 +40,7 @@ async fn a_delivery_that_does_not_meet_a_condition_is_filtered_with_the_conditio
             assert_eq!(delivery.body_preview, body);
             assert!(harness.webhooks.payload(id.as_str()).await.is_err());
         }
-        // The event filter comes first and has no reason, as for a webhook without conditions.
+        // The event filter is applied first and gives no reason, as for a webhook without conditions.
         let events = json!({ "events": ["push"] });
         update(&harness, webhook.id.as_str(), events).await.unwrap();
         let id = filtered(post(&harness, &webhook, &[], DRAFT).await);
@@ -74,7 +74,7 @@ async fn a_delivery_that_meets_an_alternative_is_accepted() {
     .await;
 }
 
-/// As with the event filter: a filtered delivery uses neither a permit nor a key.
+/// As with the event filter, a filtered delivery uses neither a permit nor a key.
 #[tokio::test]
 async fn a_filtered_delivery_is_no_duplicate_and_does_not_count_for_the_rate_limit() {
     everywhere(async |database, model| {
@@ -86,7 +86,7 @@ async fn a_filtered_delivery_is_no_duplicate_and_does_not_count_for_the_rate_lim
         filtered(post(&harness, &webhook, &key, DRAFT).await);
         filtered(post(&harness, &webhook, &key, DRAFT).await);
         accepted(post(&harness, &webhook, &key, OPEN).await);
-        // The key is known now, but the filter comes before the check for duplicates.
+        // The key is now known, but the filter is applied before the check for duplicates.
         filtered(post(&harness, &webhook, &key, DRAFT).await);
         let again = post(&harness, &webhook, &key, OPEN).await;
         assert!(matches!(again, Ok(Ingested::Deduplicated(_))), "{again:?}");
@@ -95,7 +95,7 @@ async fn a_filtered_delivery_is_no_duplicate_and_does_not_count_for_the_rate_lim
     .await;
 }
 
-/// As with the event filter: the owner asked for this delivery.
+/// As with the event filter, a replay is not filtered, because the owner requested it.
 #[tokio::test]
 async fn a_replay_is_not_filtered() {
     everywhere(async |database, model| {

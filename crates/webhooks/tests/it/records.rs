@@ -95,7 +95,7 @@ async fn every_member_is_taken_in_both_spellings() {
         });
         assert_eq!(record, expected);
         let id = record["id"].as_str().unwrap();
-        // A response can be sent back unchanged.
+        // A response can be sent back as input unchanged.
         let mut again = expected.clone();
         let members = again.as_object_mut().unwrap();
         for shown_only in [
@@ -171,7 +171,7 @@ async fn null_goes_back_to_the_default() {
     .await;
 }
 
-/// Invalid inputs and the field that the error names. `%n` stands for a text of n characters.
+/// Invalid inputs, and the field that the error names. `%n` stands for a text of n characters.
 const WRONG: &[(&str, &str)] = &[
     (r"{}", "name"),
     (r#"{"name":null}"#, "name"),

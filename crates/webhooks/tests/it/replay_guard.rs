@@ -64,7 +64,7 @@ async fn a_form_that_says_the_same_in_other_bytes_is_the_same_capture() {
             post_signed(&harness, &made, captured, body, &more).await
         };
         let first = accepted(with(captured, "1").await);
-        // The captured signature verifies all of these.
+        // The captured signature is valid for all of these requests.
         for (number, body) in [
             "From=%2B15550100&Body=hi+there&MessageSid=SM1",
             "Body=hi%20there&From=%2B15550100&MessageSid=SM1",
@@ -99,7 +99,7 @@ async fn of_concurrent_copies_under_fresh_ids_exactly_one_is_accepted() {
             .map(Result::unwrap)
             .partition(|outcome| matches!(outcome, Ingested::Accepted(_)));
         assert_eq!((new.len(), known.len()), (1, 49));
-        // The guard is per webhook: another webhook's deliveries are unknown to it.
+        // The guard applies per webhook: another webhook's deliveries are unknown to it.
         let other = open_webhook(&harness, json!({ "replay_guard": "bytes" })).await;
         accepted(post(&harness, &other, &[("x-delivery-id", "id-1")], "{\"n\":1}").await);
         harness.stop().await;
@@ -155,7 +155,7 @@ async fn what_was_accepted_before_the_guard_is_on_is_not_known_to_it_and_samples
     .await;
 }
 
-/// Ends a delivery as failed, as a worker would.
+/// Ends a delivery as failed, like a worker.
 async fn fail(harness: &Harness, id: &DeliveryId) {
     harness.end_as(id, DeliveryStatus::Failed).await;
 }
@@ -224,7 +224,7 @@ async fn bytes_of_another_delivery_do_not_pass_as_a_redelivery() {
         fail(&harness, &failed).await;
         harness.end_as(&ran, DeliveryStatus::Completed).await;
         assert_eq!(duplicate(send("one", "2").await), ran);
-        // The bytes of a redelivery are remembered.
+        // The bytes of a redelivery are also stored.
         let again = accepted(send("one", "3").await);
         harness.end_as(&again, DeliveryStatus::Completed).await;
         assert_eq!(duplicate(send("fresh", "3").await), failed);
@@ -251,7 +251,7 @@ async fn a_redelivery_needs_a_place_under_the_limit() {
     .await;
 }
 
-/// How many deliveries of the webhook have started.
+/// Returns how many deliveries of the webhook have started.
 async fn started(harness: &Harness, webhook: &Webhook) -> usize {
     harness.worker_has_looked().await;
     let rows = rows(harness).await;
@@ -291,7 +291,7 @@ async fn what_is_over_the_rate_is_stored_and_runs_at_the_rate() {
         assert_eq!(started(&harness, &webhook).await, 6);
         harness.advance(Duration::from_mins(1));
         assert_eq!(started(&harness, &webhook).await, 8);
-        // Another webhook does not wait for it.
+        // Another webhook does not wait for this one.
         let other = open_webhook(&harness, json!({ "deliver_only": true })).await;
         accepted(post(&harness, &other, &[], "1").await);
         assert_eq!(started(&harness, &other).await, 1);
@@ -388,7 +388,7 @@ async fn a_secret_under_sixteen_bytes_comes_with_a_warning() {
     assert!(!warned(as_json(
         &create(&harness, json!({ "name": "n" })).await
     )));
-    // For a `whsec_` secret, the length of the decoded key counts.
+    // For a `whsec_` secret, the length of the decoded key is checked.
     let standard =
         json!({ "name": "n", "auth_mode": "standard_webhooks", "secret": "whsec_c2hvcnQta2V5" });
     assert!(warned(as_json(&create(&harness, standard).await)));
@@ -464,7 +464,7 @@ async fn each_earlier_secret_is_good_to_its_own_end() {
             assert!(!is_good(number).await, "{number}");
         }
         assert!(is_good(12).await);
-        // A supplied secret also expires them.
+        // A rotation to a supplied secret also expires the previous ones.
         rotate(13, 1000).await.unwrap();
         let replaced = json!({ "secret": secret(14) });
         drop(

@@ -36,7 +36,7 @@ pub async fn create(harness: &Harness, members: Value) -> WebhookChanged {
     created.unwrap()
 }
 
-/// The settings of a webhook with this profile.
+/// Returns the settings of a webhook with this profile.
 pub fn of_profile(profile: &str) -> Value {
     let mut members = json!({ "name": "n", "source_profile": profile });
     if profile == gatehouse_sources::profile::SCHEDULE {
@@ -68,7 +68,7 @@ pub async fn open_webhook(harness: &Harness, more: Value) -> Webhook {
     create(harness, members).await.webhook
 }
 
-/// The error code and field with which creation is refused.
+/// Returns the error code and the field with which creation is refused.
 pub async fn refused(harness: &Harness, members: Value) -> (ErrorCode, String) {
     let problem = match input::from_value::<WebhookInput>(members) {
         Ok(input) => match harness.webhooks.create(&Actor::cli(), input).await {
@@ -85,7 +85,7 @@ pub fn secret_of(changed: &WebhookChanged) -> String {
     changed.secret.as_ref().unwrap().expose_secret().to_owned()
 }
 
-/// Posts a request as `web` would pass it on.
+/// Posts a request in the form in which `web` passes it.
 pub async fn post_from(
     harness: &Harness,
     ip: &str,
@@ -134,7 +134,7 @@ pub fn code(outcome: Result<Ingested, Problem>) -> ErrorCode {
     }
 }
 
-/// All stored deliveries, newest first.
+/// Returns all stored deliveries, newest first.
 pub async fn rows(harness: &Harness) -> Vec<DeliveryRow> {
     let read = harness.store.read(|conn| {
         Box::pin(async move { conn.list_deliveries(&DeliveryFilter::default(), 500).await })
@@ -151,7 +151,7 @@ pub async fn until_rows(harness: &Harness, count: usize) -> Vec<DeliveryRow> {
             assert_eq!(rows.len(), count, "{rows:?}");
             return rows;
         }
-        // Each stored row is published. The timeout covers rows stored before the subscription.
+        // Each stored row is published. The timeout covers rows that were stored before the subscription.
         let more = tokio::time::timeout(std::time::Duration::from_millis(200), changes.recv());
         drop(more.await);
     }

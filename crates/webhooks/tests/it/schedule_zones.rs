@@ -45,7 +45,7 @@ async fn a_schedule_without_its_zone_is_reported_and_runs_once_the_zone_is_there
     .await;
 }
 
-/// One page of due schedules has 64.
+/// More schedules are due than fit into one page of 64.
 #[tokio::test]
 async fn schedules_without_their_zone_do_not_delay_others() {
     everywhere(async |database, model| {

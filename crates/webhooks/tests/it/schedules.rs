@@ -1,4 +1,4 @@
-//! Schedules: their records, their runs, and what happens to both at restarts and on several nodes.
+//! Schedules: their records and their runs, including restarts and several nodes.
 
 use crate::requests::{
     accepted, as_json, code, create, input, open_webhook, post, refused, rows, update,
@@ -32,7 +32,7 @@ fn payload_of(row: &DeliveryRow) -> Value {
     serde_json::from_str(&row.body_preview).unwrap()
 }
 
-/// The runs that were stored, oldest first: when they were due, and how many were missed.
+/// Returns the stored runs, oldest first: when they were due, and how many were missed.
 pub async fn runs(harness: &Harness) -> Vec<(String, u64)> {
     let mut rows = rows(harness).await;
     rows.reverse();
@@ -72,7 +72,7 @@ async fn a_schedule_has_no_secret_and_no_url_and_shows_its_next_runs() {
         shown["next_runs"].as_array_mut().unwrap().truncate(5);
         let listed = as_json(&harness.webhooks.list(50, None).await.unwrap());
         assert_eq!(listed["webhooks"][0], record);
-        // Its ingest URL answers as for an unknown webhook.
+        // The ingest URL of a schedule answers like an unknown webhook.
         let outcome = post(&harness, &made.webhook, &[], "{}").await;
         assert_eq!(code(outcome), ErrorCode::NotFound);
         assert!(rows(&harness).await.is_empty());
@@ -181,7 +181,7 @@ async fn runs_missed_while_the_server_was_down_become_one() {
         harness.clock.set_wall(at(START + 4 * 3_600_000));
         harness.work();
         harness.webhooks.schedules_turn().await;
-        // 12:00 was late by the 6 minutes and 40 seconds for which this test advances at once.
+        // The run of 12:00 is late, because this test advances the clock by 6 minutes and 40 seconds at once.
         let expected = [
             ("2026-11-18T12:00:00.000Z".to_owned(), 1),
             ("2026-11-18T15:00:00.000Z".to_owned(), 3),
@@ -265,7 +265,7 @@ async fn a_run_at_a_time_happens_once_and_the_record_stays_editable() {
             (&record["name"], &record["next_runs"]),
             (&json!("Done"), &json!([]))
         );
-        // The same in a new form is a change.
+        // The same schedule in a different form counts as a change.
         let past = json!({ "schedule": { "at": "2026-11-18T12:00:01Z" } });
         update(&harness, id, past).await.unwrap_err();
         harness.stop().await;
@@ -328,7 +328,7 @@ async fn a_paused_schedule_stores_no_runs_and_starts_one_for_all_missed_ones_aft
     .await;
 }
 
-/// One page of due schedules has 64.
+/// More schedules are due than fit into one page of 64.
 #[tokio::test]
 async fn paused_schedules_do_not_delay_others() {
     everywhere(async |database, model| {
@@ -347,7 +347,7 @@ async fn paused_schedules_do_not_delay_others() {
     .await;
 }
 
-/// They need no permit, so they must not use up the permits of webhooks.
+/// Runs of schedules need no permit, so they must not use up the permits of webhooks.
 #[tokio::test]
 async fn runs_do_not_count_against_the_limit_of_all_webhooks_after_a_restart() {
     everywhere(async |database, model| {
@@ -402,7 +402,7 @@ async fn a_changed_schedule_begins_again_and_another_profile_ends_it() {
         harness.work();
         advance(&harness, HOUR).await;
         assert!(rows(&harness).await.is_empty());
-        // A webhook with a secret becomes a schedule, and loses the secret.
+        // A webhook with a secret that becomes a schedule loses the secret.
         let back = json!({ "source_profile": "schedule", "schedule": { "every_seconds": 1 } });
         let changed = as_json(&update(&harness, id, back).await.unwrap());
         assert_eq!(

@@ -85,7 +85,7 @@ async fn a_secret_is_encrypted_names_its_webhook_and_follows_the_vault() {
         };
         works("before-the-vault", &before, "1").await;
         works("with-the-vault", &after, "1").await;
-        // An attacker with database access assigns one webhook's secret to another.
+        // An attacker with access to the database assigns one webhook's secret to another webhook.
         let swap = format!(
             "UPDATE webhook_secrets SET value = (SELECT value FROM webhook_secrets
                  WHERE webhook_id = '{}') WHERE webhook_id = '{}'",
@@ -126,7 +126,7 @@ async fn a_secret_in_a_header_that_the_profile_reads_is_not_kept() {
             .enumerate()
         {
             let made = create(&harness, json!({ "name": "n", "secret": secret })).await;
-            // The form in which an earlier version stored it.
+            // The form in which an earlier version stored the webhook.
             let mut config: serde_json::Value = json!({
                 "auth": { "mode": "static_header", "header": header },
                 "source_profile": "generic", "rate_limit_per_minute": 60, "max_body_bytes": 1000,

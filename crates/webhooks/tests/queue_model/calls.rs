@@ -1,4 +1,4 @@
-//! The test's interface to the store, in the model's terms. No other file of the model uses the store's
+//! The test's interface to the store, in the terms of the model. No other file of the model uses the store's
 //! methods or rows.
 
 use super::model::{Claimed, Lease, Problem, START};
@@ -17,7 +17,7 @@ pub const HOLDS_DISABLED: bool = true;
 /// Maximum total size of the rows that one sweep of deleted webhooks removes.
 const SWEEP_BYTES: i64 = 1 << 20;
 
-/// Later than any time in a case.
+/// A time later than any time in a case.
 const FAR: i64 = 100 * 365 * 86_400;
 
 type Result<T, E = Problem> = std::result::Result<T, E>;
@@ -36,7 +36,7 @@ fn seconds(moment: Timestamp) -> i64 {
     moment.as_millis() / 1000 - START
 }
 
-/// A delivery ID that sorts by its number.
+/// Returns a delivery ID. IDs sort by their numbers.
 fn id(number: u32) -> DeliveryId {
     DeliveryId::from_text(format!("del_{number:08}"))
 }
@@ -96,8 +96,8 @@ pub async fn accept(conn: &mut Conn, new: Accept<'_>) -> Result<bool> {
     Ok(stored == [true])
 }
 
-/// Claims deliveries. Returns them, and whether the claim examined everything that is due. Like a worker,
-/// skips what is on hold, such as deliveries of `disabled` webhooks.
+/// Claims deliveries. Returns them, and whether the claim examined all due deliveries. Like a worker, skips
+/// deliveries on hold, such as those of `disabled` webhooks.
 pub async fn claim(
     conn: &mut Conn,
     owner: &str,
@@ -271,14 +271,14 @@ pub async fn delete_webhook(conn: &mut Conn, id: &str, now: i64) -> Result<bool>
     Ok(conn.delete_webhook(id).await?)
 }
 
-/// Removes rows of a deleted webhook. Returns how many.
+/// Removes rows of a deleted webhook. Returns their number.
 pub async fn sweep(conn: &mut Conn, webhook: &str, rows: i64) -> Result<u64> {
     Ok(conn
         .delete_removed_deliveries(webhook, rows, SWEEP_BYTES)
         .await?)
 }
 
-/// Forgets deleted webhooks without remaining rows. Returns the others.
+/// Forgets deleted webhooks without remaining rows. Returns the deleted webhooks that still have rows.
 pub async fn forget_removed(conn: &mut Conn) -> Result<Vec<String>> {
     conn.delete_finished_removals(at(FAR)).await?;
     Ok(conn.list_webhook_removals().await?)
@@ -298,7 +298,7 @@ pub async fn wipe(conn: &mut Conn) -> Result<()> {
     Err(Problem::Wrong(format!("rows of {left:?} are left")))
 }
 
-/// Removes old deliveries that have ended. Returns which ones.
+/// Removes old deliveries that have ended. Returns the removed ones.
 pub async fn retain(conn: &mut Conn, before: i64) -> Result<Vec<u32>> {
     let old = conn.list_old_deliveries(at(before), false, 10).await?;
     let old: Vec<DeliveryId> = old.into_iter().map(|old| old.id).collect();
@@ -318,7 +318,7 @@ pub struct Seen {
     pub owner: Option<String>,
 }
 
-/// Every visible delivery, oldest first.
+/// Returns every visible delivery, oldest first.
 pub async fn everything(conn: &mut Conn) -> Result<Vec<Seen>> {
     let mut all = Vec::new();
     let mut filter = DeliveryFilter::default();
@@ -342,7 +342,7 @@ pub async fn everything(conn: &mut Conn) -> Result<Vec<Seen>> {
     Ok(all)
 }
 
-/// How many deliveries wait for a worker, including those of deleted webhooks.
+/// Counts the deliveries that wait for a worker, including those of deleted webhooks.
 pub async fn depth(conn: &mut Conn) -> Result<i64> {
     Ok(conn.count_queued_deliveries().await?)
 }

@@ -1,9 +1,9 @@
-//! Runs the real worker under the same disturbances: complete nodes, each on its own runtime, deliver to a
-//! receiver that responds, refuses or is slow. A node crashes when its runtime is dropped: every task ends
-//! at its current await point, and the database sees the connections close.
+//! Runs the real worker under the same disturbances. Complete nodes, each on its own runtime, deliver to a receiver
+//! that responds, refuses or is slow. A crash drops the runtime of a node: every task ends at its current await
+//! point, and its connections to the database close.
 //!
-//! The operating system schedules the tasks, so a failure cannot be shrunk. The sequence of disturbances
-//! comes from a seed, which a failure reports.
+//! The operating system schedules the tasks, so a failure cannot be shrunk. The sequence of disturbances comes from
+//! a seed, which a failure reports.
 
 use super::cluster_node::{Node, Receiver};
 use gatehouse_domain::{DeliveryStatus, Random, SeededRandom};
@@ -16,10 +16,10 @@ const STEPS: u32 = 250;
 /// The queue must be empty within this many hours after the disturbances end.
 const ROUNDS: usize = 300;
 
-/// What was accepted, by webhook.
+/// The accepted deliveries.
 #[derive(Default)]
 struct Accepted {
-    /// Mark and ID by session, in the order of the responses.
+    /// Mark and ID of each delivery by webhook, in the order of the responses.
     by_webhook: BTreeMap<String, Vec<(String, String)>>,
     /// Pairs of original and replay.
     replays: Vec<(String, String)>,
@@ -144,7 +144,7 @@ impl Cluster {
         }
     }
 
-    /// Moves the wall clock, but not the monotonic clock.
+    /// Sets the wall clock, but not the monotonic clock.
     fn jump(&mut self) {
         let hours = i64::try_from(self.below(200)).unwrap() - 100;
         self.now_ms += hours * 3_600_000;
@@ -158,7 +158,7 @@ impl Cluster {
         let place = self.below(self.nodes.len());
         if let Some(node) = self.nodes[place].take() {
             node.crash().await;
-            // Keep one node up, because otherwise nothing is accepted.
+            // Keeps one node up, because otherwise nothing is accepted.
             if self.nodes.iter().flatten().count() > 0 {
                 return;
             }
@@ -211,7 +211,7 @@ impl Cluster {
         self.add_webhook(place).await;
     }
 
-    /// Ends all disturbances and advances time until nothing waits.
+    /// Ends all disturbances and advances time until no delivery waits.
     async fn settle(&mut self) {
         self.receiver.answer(200);
         for place in 0..self.nodes.len() {
@@ -280,8 +280,9 @@ impl Cluster {
         }
     }
 
-    /// A delivery that was accepted before another of its session and has the smaller ID must arrive first.
-    /// If the clock was set back and the later one has the smaller ID, either order is correct.
+    /// Checks the order within sessions. If a delivery was accepted before another one of its session and has the
+    /// smaller ID, it must arrive first. If the clock was set back and the later delivery has the smaller ID,
+    /// either order is correct.
     fn check_order(&self, all: &[(String, String)]) {
         let is_replayed = |id: &String| self.accepted.replays.iter().any(|(first, _)| first == id);
         let first_times: Vec<(usize, &str, &str)> = all

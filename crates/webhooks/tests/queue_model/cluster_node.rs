@@ -67,7 +67,7 @@ impl Receiver {
         came.iter().filter(|one| *one == mark).count()
     }
 
-    /// The position at which a mark was first received.
+    /// Returns the position at which a mark was first received.
     pub fn first(&self, mark: &str) -> Option<usize> {
         self.came.lock().unwrap().iter().position(|one| one == mark)
     }
@@ -92,7 +92,7 @@ struct Parts {
 
 /// A complete node, which can crash.
 pub struct Node {
-    /// Kept alive because dropping it removes the directory.
+    /// Kept, because dropping it removes the directory.
     _database: Arc<TestDatabase>,
     runtime: Option<Runtime>,
     parts: Parts,
@@ -208,7 +208,7 @@ impl Node {
         }
     }
 
-    /// Runs a call on the node's runtime, where its connections live.
+    /// Runs a call on the node's runtime, to which its connections belong.
     async fn on<T, F>(&self, call: impl FnOnce(Parts) -> F) -> T
     where
         T: Send + 'static,
@@ -274,7 +274,7 @@ impl Node {
             };
             let mut headers = HeaderMap::new();
             headers.insert("x-delivery-id", key.parse().unwrap());
-            // A node refuses if it has not yet learned of a new or changed webhook.
+            // A node refuses the delivery if it has not been notified of a new or changed webhook yet.
             let intake = parts
                 .webhooks
                 .begin_ingest(&webhook, &actor, &headers)
@@ -381,7 +381,7 @@ impl Node {
             .await;
     }
 
-    /// Whether nothing waits and nothing runs.
+    /// Returns whether no delivery waits or runs.
     pub async fn is_idle(&self) -> bool {
         self.on(|parts| async move {
             let depth = parts.webhooks.queue_depth().await.unwrap();
@@ -422,7 +422,7 @@ impl Node {
         self.all_rows().await.into_iter().map(row).collect()
     }
 
-    /// The open deliveries, for failure messages.
+    /// Returns the open deliveries, for failure messages.
     pub async fn open_rows(&self) -> Vec<String> {
         let rows = self.all_rows().await.into_iter();
         let open = rows.filter(|row| row.finished_at.is_none());
@@ -470,7 +470,8 @@ impl Node {
 }
 
 impl Drop for Node {
-    /// Dropping a runtime inside an async context would panic and hide the reason for a failure.
+    /// Shuts the runtime down in the background. Dropping it inside an async context would panic and hide the
+    /// reason for a failure.
     fn drop(&mut self) {
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();

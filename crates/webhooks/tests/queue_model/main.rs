@@ -1,19 +1,19 @@
-//! A model-based test of the delivery queue. Random operations run against the real store and an
-//! in-memory model, and every answer of the store is compared with the model.
+//! A model-based test of the delivery queue. Random operations run against the real store and an in-memory model,
+//! and every answer of the store is compared with the model.
 //!
-//! Two nodes process three webhooks. They accept, claim, finish, retry, renew, crash and take over
-//! leases. The clock moves in both directions, the vault is sealed, webhooks are disabled and deleted,
-//! and deliveries are replayed and removed by retention. Operations run in groups of one transaction
-//! each, and some groups are rolled back. At the end of each case all disturbances stop, and the queue
-//! must become empty within a bounded number of rounds.
+//! Two nodes process three webhooks. They accept, claim, finish, retry, renew, crash and take over leases. The
+//! clock moves in both directions, the vault is sealed, webhooks are disabled and deleted, and deliveries are
+//! replayed and removed by retention. Operations run in groups of one transaction each, and some groups are rolled
+//! back. At the end of each case, all disturbances stop, and the queue must become empty within a limited number of
+//! rounds.
 //!
 //! The invariants:
 //!
 //! - Nothing is lost: each accepted delivery is open, has ended, or was removed on purpose.
 //! - Order: a claim takes only the oldest open delivery of its session.
-//! - At most one runner: a session has at most one running delivery, and a delivery one lease.
-//! - Attempts are correct: the number of claims minus the claims that were taken back.
-//! - Nothing is parked forever: a claim takes whatever can run, and at the end everything has run.
+//! - At most one run: a session has at most one running delivery, and a delivery has at most one lease.
+//! - Attempts are correct: their number is the number of claims minus the number of returned claims.
+//! - Nothing is parked forever: a claim takes every delivery that can run, and at the end all deliveries have run.
 //!
 //! A failure is shrunk and prints the operations that lead to it.
 //!

@@ -50,16 +50,16 @@ pub enum State {
     Failed,
 }
 
-/// What a waiting delivery waits for, besides older deliveries of its session.
+/// The reason why a delivery waits, other than older deliveries of its session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hold {
-    /// Nothing. It has been due since this time, which matters only if the clock is set back.
+    /// No reason. The delivery has been due since this time, which matters only if the clock is set back.
     Since(i64),
-    /// It was stored but not queued; the next startup of a node queues it.
+    /// The delivery was stored but not queued. The next startup of a node queues it.
     Unqueued,
-    /// Until this time.
+    /// The delivery waits until this time.
     Until(i64),
-    /// The vault must be unsealed.
+    /// The delivery waits until the vault is unsealed.
     Vault,
 }
 
@@ -69,7 +69,7 @@ pub struct Delivery {
     pub session: String,
     pub state: State,
     pub attempts: i64,
-    /// Whether it has a reason to wait.
+    /// Whether the delivery has a stored reason to wait.
     pub has_error: bool,
 }
 
@@ -82,7 +82,7 @@ impl Delivery {
 #[derive(Clone, Debug, Default)]
 pub struct Node {
     pub life: u32,
-    /// The runs that it believes it owns.
+    /// The runs that the node has not yet detected as lost.
     pub running: Vec<u32>,
     pub leases: Vec<Lease>,
     pub stranded: Vec<u32>,
@@ -110,8 +110,8 @@ pub struct ModelState {
     pub ghosts: BTreeMap<u32, Delivery>,
     /// Deleted webhooks that may still have rows.
     pub removed: BTreeSet<String>,
-    /// Sessions that may contain a parked delivery whose predecessor was removed. Only the search for
-    /// stranded deliveries finds it.
+    /// Sessions that may contain a parked delivery whose predecessor was removed. Only the search for stranded
+    /// deliveries finds such a delivery.
     pub stranded: BTreeSet<String>,
 }
 
@@ -135,7 +135,8 @@ impl ModelState {
         format!("node {node}, life {}", self.nodes[node].life)
     }
 
-    /// Each of the first sessions belongs to one webhook; all webhooks share the last two.
+    /// Returns the key of a session. Each of the first sessions belongs to one webhook. All webhooks share the last
+    /// two sessions.
     pub fn session(&self, webhook: usize, session: usize) -> String {
         if session + 2 >= SESSIONS {
             format!("named {session}")
@@ -144,7 +145,7 @@ impl ModelState {
         }
     }
 
-    /// The open deliveries of a session, oldest first.
+    /// Returns the open deliveries of a session, oldest first.
     fn queue_of<'a>(&'a self, session: &'a str) -> impl Iterator<Item = (&'a u32, &'a Delivery)> {
         let all = self.deliveries.iter();
         all.filter(move |(_, one)| one.session == session && one.is_open())
@@ -155,19 +156,19 @@ impl ModelState {
         all.map(|one| one.id.clone()).collect()
     }
 
-    /// Whether a claim skips the deliveries of this webhook.
+    /// Returns whether a claim skips the deliveries of this webhook.
     fn is_held(&self, webhook: &str) -> bool {
         HOLDS_DISABLED && self.disabled().iter().any(|id| id == webhook)
     }
 
-    /// Whether this owner runs the delivery.
+    /// Returns whether this owner runs the delivery.
     pub fn is_own(&self, number: u32, owner: &str) -> bool {
         let state = self.deliveries.get(&number).map(|one| &one.state);
         matches!(state, Some(State::Running { owner: of, .. }) if of == owner)
     }
 
-    /// Whether the delivery belongs to a deleted webhook and may still have a row. The model does not
-    /// predict the store's answers for it.
+    /// Returns whether the delivery belongs to a deleted webhook and may still have a row. The model does not
+    /// predict the store's answers for such a delivery.
     pub fn is_ghost(&self, number: u32) -> bool {
         self.ghosts.contains_key(&number)
     }
@@ -212,7 +213,7 @@ impl ModelState {
         Ok(())
     }
 
-    /// Checks, after a claim that examined everything, that nothing claimable is left.
+    /// Checks that a claim that examined all deliveries has left none that can be claimed.
     pub fn ensure_all_claimed(&self) -> Result<(), Problem> {
         let mut seen = BTreeSet::new();
         for (number, one) in self.deliveries.iter().filter(|(_, one)| one.is_open()) {
@@ -255,14 +256,14 @@ impl ModelState {
         self.removed.insert(webhook.to_owned());
     }
 
-    /// Keeps only these deleted webhooks; all rows of the others are removed.
+    /// Keeps only these deleted webhooks. All rows of the other deleted webhooks have been removed.
     pub fn forget_all_but(&mut self, removed: &[String]) {
         self.removed = removed.iter().cloned().collect();
         let left = &self.removed;
         self.ghosts.retain(|_, ghost| left.contains(&ghost.webhook));
     }
 
-    /// Numbers of the deliveries that match, oldest first.
+    /// Returns the numbers of the deliveries that match, oldest first.
     pub fn numbers(&self, mut wanted: impl FnMut(&Delivery) -> bool) -> Vec<u32> {
         let all = self.deliveries.iter().filter(|(_, one)| wanted(one));
         all.map(|(number, _)| *number).collect()
@@ -283,8 +284,8 @@ impl ModelState {
         else {
             return;
         };
-        // A delivery that was never parked keeps its due time, unless that is now in the past because the
-        // clock was set back.
+        // A delivery that was never parked keeps its due time if that time is in the future, because the clock was
+        // set back. Otherwise it is due now.
         match *hold {
             Hold::Since(moment) => *hold = Hold::Since(moment.max(now)),
             Hold::Unqueued => *hold = Hold::Since(now),

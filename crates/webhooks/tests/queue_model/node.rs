@@ -1,4 +1,4 @@
-//! Runs each operation against the store, as the worker would, and against the model.
+//! Runs each operation against the store, like the worker, and against the model.
 
 use super::calls::{self, Requeue, Run};
 use super::model::{Delivery, Hold, MAX_ATTEMPTS, ModelState, Problem, State, Webhook, ensure};
@@ -6,7 +6,7 @@ use super::ops::{End, Op, WEBHOOKS};
 use super::upkeep;
 use gatehouse_store::Conn;
 
-/// How long a delivery waits if it needed the vault, and the vault was unsealed before it was returned.
+/// How long a delivery waits if it needed the vault, and the vault was unsealed before the delivery was returned.
 const VAULT_PAUSE: i64 = 5;
 
 type Done = Result<(), Problem>;
@@ -57,7 +57,7 @@ pub async fn apply(model_state: &mut ModelState, conn: &mut Conn, op: Op) -> Don
         Op::SeeBehindVault { node } => upkeep::see_behind_vault(model_state, conn, node).await,
         Op::Release { node } => upkeep::release(model_state, conn, node).await,
         Op::Clock { seconds } => {
-            // Not before the webhooks were created, and within the range of a timestamp.
+            // The time must not be before the creation of the webhooks, and must be in the range of a timestamp.
             model_state.now =
                 (model_state.now + seconds).clamp(-50 * 365 * 86_400, 50 * 365 * 86_400);
             Ok(())
@@ -207,7 +207,7 @@ pub async fn claim(
     for one in &claimed {
         model_state.claim(node, one, until)?;
         let running = &mut model_state.nodes[node].running;
-        // Replaces a run that lost its lease without noticing yet.
+        // Replaces a run whose lost lease was not detected yet.
         running.retain(|old| *old != one.number);
         if answered {
             running.push(one.number);

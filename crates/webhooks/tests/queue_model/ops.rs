@@ -1,5 +1,5 @@
-//! The operations and their frequencies. Every operation is valid in every state: a number selects an
-//! existing item, modulo the count. A sequence therefore remains valid when it is shrunk.
+//! The operations and their frequencies. Every operation is valid in every state, because a number selects an
+//! existing item, modulo the count. A sequence therefore stays valid when it is shrunk.
 
 use proptest::prelude::*;
 
@@ -26,19 +26,19 @@ pub enum Op {
     End { node: usize, run: usize, how: End },
     /// A node renews its leases and drops the runs that it lost.
     Renew { node: usize },
-    /// A node dies and restarts under a new owner name.
+    /// A node dies and restarts with a new owner name.
     Crash { node: usize },
     /// A node reads all leases.
     SeeLeases { node: usize },
-    /// A node returns other nodes' leases that it has read, unless they were renewed since.
+    /// A node returns the leases of other nodes that it has read, unless they were renewed in the meantime.
     ReturnLost { node: usize },
-    /// A node reads the parked deliveries that nothing holds back.
+    /// A node reads the parked deliveries that have no reason to wait.
     SeeStranded { node: usize },
-    /// A node makes the stranded deliveries that it has read due.
+    /// A node makes the stranded deliveries due that it has read.
     Revive { node: usize },
     /// A node reads the deliveries that wait for the vault.
     SeeBehindVault { node: usize },
-    /// A node makes the deliveries that it read in `SeeBehindVault` due, unless the vault is sealed.
+    /// A node makes the deliveries due that it read in `SeeBehindVault`, unless the vault is sealed.
     Release { node: usize },
     /// The wall clock moves by this many seconds.
     Clock { seconds: i64 },
@@ -64,15 +64,15 @@ pub enum Op {
 #[derive(Clone, Copy, Debug)]
 pub enum End {
     Completed,
-    /// It failed permanently.
+    /// The run failed permanently.
     Failed,
-    /// It is retried after this many seconds.
+    /// The run is retried after this many seconds.
     Retry(i64),
-    /// It needs the vault.
+    /// The run needs the vault.
     NeedsVault,
-    /// It was stopped before anything was sent.
+    /// The run was stopped before anything was sent.
     NotBegun,
-    /// It was stopped after something may have been sent.
+    /// The run was stopped after something may have been sent.
     Interrupted,
 }
 

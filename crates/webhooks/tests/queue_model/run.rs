@@ -14,8 +14,8 @@ use std::cell::Cell;
 const CASE: usize = 400;
 /// Number of operations per transaction.
 const GROUP: usize = 20;
-/// The queue of a case must be empty within this many rounds of one hour each. A session has at most as
-/// many deliveries as the case has operations.
+/// The queue of a case must be empty within this number of rounds of one hour each. A session has at most as many
+/// deliveries as the case has operations.
 const ROUNDS: usize = CASE + 50;
 /// Limits for shrinking a failure: number of attempts, and milliseconds.
 const SHRINKS: u32 = 100_000;
@@ -150,7 +150,7 @@ async fn case(store: &Store, ops: &[Op]) -> Result<(), String> {
 
 type Boxed<'a, T> = futures_util::future::BoxFuture<'a, T>;
 
-/// Runs a job in one transaction. If the job requests a rollback, the world is restored as well.
+/// Runs a job in one transaction. If the job requests a rollback, also restores the state of the model.
 async fn transaction<T: Send + 'static>(
     store: &Store,
     model_state: ModelState,

@@ -9,7 +9,7 @@ const AFTER_CRASH: i64 = 10;
 
 type Done = Result<(), Problem>;
 
-/// Renews as the worker does: drops runs whose lease was lost, and returns leases that have no run.
+/// Renews leases like the worker: drops runs whose lease was lost, and returns leases that have no run.
 pub async fn renew(model_state: &mut ModelState, conn: &mut Conn, node: usize) -> Done {
     let (owner, until) = (
         model_state.owner(node),

@@ -40,7 +40,7 @@ pub async fn compare(model_state: &ModelState, conn: &mut Conn) -> Done {
     Ok(())
 }
 
-/// Restarts the nodes and does all periodic work once. Returns whether anything is still open.
+/// Restarts the nodes and does all periodic work once. Returns whether any delivery is still open.
 pub async fn settle(model_state: &mut ModelState, conn: &mut Conn) -> Result<bool, Problem> {
     for node in 0..NODES {
         upkeep::crash(model_state, conn, node).await?;

@@ -1,4 +1,4 @@
-//! How a file key is wrapped for a recipient, and unwrapped.
+//! Wraps a file key for a recipient, and unwraps it.
 
 use super::{FileKey, MAX_LOG_N, SALT_BYTES, SCRYPT, SCRYPT_SALT, X25519, X25519_INFO};
 use crate::age::header::Stanza;
@@ -27,7 +27,7 @@ pub(super) fn wrap_x25519(
     })
 }
 
-/// `None` if the stanza is for another key or has another type.
+/// Unwraps the file key; `None` if the stanza is for another key or has another type.
 pub(super) fn open_x25519(key: &Key, stanza: &Stanza) -> Result<Option<FileKey>, AgeError> {
     if stanza.kind() != Some(X25519) {
         return Ok(None);
@@ -40,7 +40,7 @@ pub(super) fn open_x25519(key: &Key, stanza: &Stanza) -> Result<Option<FileKey>,
     open(&shared_key(key, &share, &share, &public)?, &stanza.body)
 }
 
-/// `None` if the passphrase is wrong or the stanza has another type.
+/// Unwraps the file key; `None` if the passphrase is wrong or the stanza has another type.
 pub(super) fn open_scrypt(
     passphrase: &SecretString,
     stanza: &Stanza,
@@ -95,16 +95,16 @@ pub(super) fn stretch(passphrase: &SecretString, salt: &[u8], log_n: u8) -> Resu
     Ok(key)
 }
 
-/// Each wrapping key encrypts one file key, so the nonce is constant.
+/// Encrypts the file key. The nonce is constant, because each wrapping key encrypts only one file key.
 pub(super) fn seal(key: &Key, file_key: &FileKey) -> Result<Vec<u8>, AgeError> {
     let cipher = ChaCha20Poly1305::new((&**key).into());
     let sealed = cipher.encrypt(&Nonce::default(), file_key.as_slice());
     sealed.map_err(|_| AgeError::Header)
 }
 
-/// `None` if the key is wrong.
+/// Decrypts the file key; `None` if the wrapping key is wrong.
 fn open(key: &Key, body: &[u8]) -> Result<Option<FileKey>, AgeError> {
-    // The format requires this check: with another length, one ciphertext could open under several keys.
+    // The format requires this check: a ciphertext of another length could be decrypted with several keys.
     if body.len() != FILE_KEY_BYTES + 16 {
         return Err(AgeError::Header);
     }

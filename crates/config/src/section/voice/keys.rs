@@ -21,7 +21,7 @@ impl KeySpec {
     }
 }
 
-/// A setting without a default; it needs an example.
+/// Defines a setting without a default, which needs an example.
 pub(super) const fn unset(kind: Kind, example: &'static str, doc: &'static str) -> KeySpec {
     KeySpec {
         key: "",
@@ -57,7 +57,7 @@ pub(super) const fn base_url(example: &'static str) -> KeySpec {
     unset(Kind::Text(Rule::BaseUrl), example, BASE_URL_DOC).guarded(Guard::StepUp)
 }
 
-/// A number; the bounds are in thousandths.
+/// Defines a number. The bounds are in thousandths.
 pub(super) const fn number(
     bounds: (i32, i32),
     example: &'static str,
@@ -110,7 +110,7 @@ macro_rules! section {
         $section:literal { $($own:literal: $own_spec:expr),+ $(,)? }
         $($id:literal = $alias:literal { $($name:literal: $spec:expr),+ $(,)? })+
     ) => {
-        /// The providers, in the order in which the first configured one is chosen.
+        /// The providers. If none is chosen, the first configured one in this order is used.
         pub const PROVIDERS: &[$crate::key::Named] = &[$(($id, $alias)),+];
 
         pub(crate) const KEYS: &[$crate::key::KeySpec] = &[

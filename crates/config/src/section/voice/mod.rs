@@ -1,5 +1,5 @@
-//! `[voice]`, `[voice.tts]`, `[voice.stt]` and the tables of their providers. Does not check
-//! whether a provider's configuration is complete: the parts may be set one at a time.
+//! `[voice]`, `[voice.tts]`, `[voice.stt]` and the tables of their providers. This module does not check whether
+//! the configuration of a provider is complete, because the parts may be set one at a time.
 
 pub(crate) mod keys;
 pub(crate) mod providers;
@@ -49,13 +49,13 @@ pub struct VoiceSection {
     pub provider: Option<&'static str>,
     /// The providers to show; all if empty.
     pub shown: Vec<&'static str>,
-    /// The providers to try when one fails.
+    /// The providers that are used if the first one fails, in order.
     pub fallback: Vec<&'static str>,
     /// Each provider's own table.
     pub providers: BTreeMap<&'static str, VoiceProvider>,
 }
 
-/// `[voice.tts.<provider>]` or `[voice.stt.<provider>]`. Keys that the provider's table lacks are
+/// `[voice.tts.<provider>]` or `[voice.stt.<provider>]`. Keys that the table of the provider does not have are
 /// `None`.
 #[derive(Clone, Debug, Default)]
 pub struct VoiceProvider {
@@ -73,7 +73,7 @@ pub struct VoiceProvider {
     pub similarity_boost: Option<f64>,
     pub smart_format: Option<bool>,
     pub fit_audio_context: Option<bool>,
-    /// A bare name is kept unchanged and later searched for on `PATH`.
+    /// The path of the program. A name without a directory is kept unchanged and later searched for on `PATH`.
     pub binary_path: Option<PathBuf>,
     /// `model_path` or `model_dir`.
     pub model_path: Option<PathBuf>,
@@ -116,7 +116,7 @@ impl VoiceSection {
 }
 
 impl VoiceProvider {
-    /// A key that a provider does not have is absent from the merged values and reads as unset.
+    /// Reads a table. Keys that the provider does not have are absent from the merged values and read as unset.
     fn read(reader: &Reader<'_>, table: &str) -> Result<Self, InvalidSetting> {
         let key = |name: &str| format!("{table}.{name}");
         let text = |name: &str| reader.text(&key(name)).map(str::to_owned);

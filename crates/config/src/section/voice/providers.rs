@@ -1,5 +1,5 @@
-//! The voice providers as named in settings: by ID, or by the vendor's name. The crate `voice` compares the
-//! names with its own in a test.
+//! The voice providers as named in settings: by ID or by the vendor's name. A test of the crate `voice` compares
+//! the names with its own.
 
 use super::{stt, tts};
 use crate::invalid_value::InvalidValue;

@@ -31,7 +31,8 @@ fn the_defaults_are_the_contract_s() {
     assert!(stt.shown.is_empty() && stt.fallback.is_empty());
 }
 
-/// The keys of each section. A test of the crate `voice` compares those of each provider with its settings.
+/// Checks the keys of each section. A test of the crate `voice` compares the keys of each provider with its
+/// settings.
 #[rstest]
 #[case("tts", "enabled provider providers auto max_text_length fallback")]
 #[case("stt", "enabled provider providers fallback")]
@@ -152,7 +153,7 @@ fn each_provider_is_read_whole() {
     assert!(model.is_absolute() && model.ends_with("a/b.onnx"));
     assert_eq!(piper.config_path.as_deref(), Some(Path::new("/c")));
     assert_eq!((piper.speaker_id, piper.length_scale), (Some(0), Some(0.5)));
-    // The URL of a self-hosted server is kept unchanged; a base URL gets its version segment.
+    // The URL of a self-hosted server is kept unchanged. A version segment is appended to a base URL.
     assert_eq!(
         tts["tts_local_2"].base_url.as_ref().unwrap().as_str(),
         "http://h:5002/"
@@ -178,7 +179,7 @@ fn each_provider_is_read_whole() {
     assert!(!format!("{voice:?}").contains("k1"));
 }
 
-/// Every key of every provider, under the vendor's name, in every source.
+/// Sets every key of every provider, with the vendor's name, in every source.
 #[test]
 fn the_vendor_s_name_is_the_id_everywhere() {
     for (section, id, alias) in crate::alias::tables() {
@@ -209,7 +210,7 @@ fn the_vendor_s_name_is_the_id_everywhere() {
             assert_eq!(resolved.origin(&other).as_str(), "environment");
             let layers = start.load().unwrap();
             assert!(layers.fixed_by(spec.key).is_some() && layers.fixed_by(&other).is_some());
-            // Shown under the ID, regardless of the requested spelling.
+            // The key is shown with the ID, regardless of the requested spelling.
             for asked in [other.as_str(), spec.key] {
                 let values = resolved.values(Some(&[asked.to_owned()]));
                 assert_eq!(values.len(), 1);
@@ -272,7 +273,7 @@ fn both_spellings_in_one_source_are_an_error_that_names_both() {
         format!("environment: `{one}` and `{other}` are the same setting; keep one of them")
     );
     assert!(Start::empty().var(one, "x").var(other, " ").load().is_ok());
-    // Precedence between two sources applies across spellings.
+    // Precedence between two sources also applies to different spellings.
     let start = Start::with_toml("[voice.tts.elevenlabs]\nmodel = \"a\"\n")
         .var("SERVICE_VOICE__TTS__TTS_CLOUD_1__MODEL", "b");
     let resolved = start.resolve(&[]);

@@ -33,9 +33,9 @@ pub(crate) const KEYS: &[KeySpec] = &[
 /// The section `[voice.wyoming]`.
 #[derive(Clone, Debug)]
 pub struct Wyoming {
-    /// The address to listen on; `None` if not at all.
+    /// The address to listen on; `None` to not listen.
     pub bind: Option<SocketAddr>,
-    /// The networks that may connect besides this machine.
+    /// The networks from which programs may connect. This machine may always connect.
     pub allowed_cidrs: Vec<Cidr>,
 }
 

@@ -53,7 +53,7 @@ impl Services {
         last
     }
 
-    /// Reports the outcome of a drill in the log, the metrics and the audit log.
+    /// Reports the outcome of a trial restore in the log, the metrics and the audit log.
     async fn report_drill(&self, last: &Last) {
         let name = &last.name;
         let (outcome, kind, detail) = match (&last.error, last.extent) {
@@ -83,7 +83,7 @@ impl Services {
         self.auth.note_change(kind, Actor::system(), detail).await;
     }
 
-    /// Stores the end of a drill.
+    /// Stores the end of a trial restore.
     pub(super) async fn end_drill(&self, last: Last) -> Result<(), StoreError> {
         let now = last.at;
         let store = self.store.write(move |conn| {
@@ -98,9 +98,9 @@ impl Services {
         Ok(())
     }
 
-    /// The backup of the kept key, with the key. Without one, the newest backup in the directory. `None` if there is
-    /// none, or if the directory cannot be read or does not answer. An older backup would say nothing about the current
-    /// ones.
+    /// Returns the backup of the kept key, with the key. Without a kept key, returns the newest backup in the
+    /// directory. Returns `None` if there is no backup, or if the directory cannot be read or does not answer.
+    /// Older backups are not used, because their state would not apply to current backups.
     pub(super) async fn backup_to_check(
         &self,
         kept: Option<KeyOf>,

@@ -1,4 +1,4 @@
-//! The drill of an encrypted backup without its key: only the file is read.
+//! The check of an encrypted backup without its key. Only the file is read.
 
 use super::last::Extent;
 use super::state::{OwnBackup, State};
@@ -10,7 +10,7 @@ use gatehouse_backup::{BackupError, FileCheck, check_file};
 use gatehouse_store::StoreError;
 use serde_json::json;
 
-/// Why a backup was not restored, and what was checked instead, for the audit log and the log.
+/// Returns why a backup was not restored, and which check was done instead. Used in the audit log and the log.
 pub(super) const fn reason(extent: Extent, had_key: bool) -> &'static str {
     match extent {
         _ if had_key => {
@@ -27,7 +27,8 @@ pub(super) const fn reason(extent: Extent, had_key: bool) -> &'static str {
 }
 
 impl Services {
-    /// Checks the file of an encrypted backup, with its checksum if this installation made it last.
+    /// Checks the file of an encrypted backup. Compares its checksum if it is the last backup that this
+    /// installation created.
     pub(super) async fn check_file(&self, backup: &Entry) -> Result<Extent, DrillError> {
         let failed = |error: &dyn std::error::Error| DrillError::NotMade(error.to_string());
         let state = self.drill_state().await.map_err(|error| failed(&error))?;
@@ -46,7 +47,8 @@ impl Services {
         }
     }
 
-    /// Stores the checksum of an encrypted backup for its drill. A failure is only logged: the backup is good.
+    /// Stores the checksum of an encrypted backup for a later check. A failure is only logged, because the backup
+    /// is complete.
     pub(in crate::backup) async fn note_checksum(&self, name: String, sha256: String) {
         let now = self.clock.now();
         let made = OwnBackup { name, sha256 };

@@ -1,5 +1,5 @@
-//! The key of the encrypted backup that this process made last, until its trial restore. It is in memory only, and is
-//! used at most once.
+//! The key of the last encrypted backup that this process created. It is kept in memory until the trial restore,
+//! and is used at most once.
 
 use crate::Services;
 use gatehouse_backup::age::FileKey;
@@ -37,15 +37,15 @@ impl KeptKey {
         self.kept().take()
     }
 
-    /// Waits until a key was kept since the last call.
+    /// Waits until a key is kept, or returns immediately if one was kept since the last call.
     pub(super) async fn wait(&self) {
         self.is_new.notified().await;
     }
 }
 
 impl Services {
-    /// Keeps the key of a backup that was just made, and starts its trial restore. If trial restores are off, the key
-    /// is dropped.
+    /// Keeps the key of a new backup, and starts its trial restore. If trial restores are turned off, drops the
+    /// key.
     pub(in crate::backup) fn keep_key(&self, name: &str, key: FileKey) {
         if self.drill_days().is_some() {
             self.drills.kept_key.keep(name.to_owned(), key);

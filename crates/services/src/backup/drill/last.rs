@@ -1,13 +1,13 @@
-//! The outcome of a drill, and what `doctor` and the list of backups report about it.
+//! The outcome of a trial restore, and the reports about it in `doctor` and in the list of backups.
 
 use super::{CheckResult, CheckedBackup};
 use crate::doctor::check::Check;
 use gatehouse_domain::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// The check of backups that are restored.
+/// The ID of the check for backups that are restored.
 pub(super) const RESTORED: &str = "backup_drill";
-/// The check of encrypted backups that are not restored.
+/// The ID of the check for encrypted backups that are not restored.
 pub(super) const ENCRYPTED: &str = "backup_encrypted";
 pub(super) const HINT: &str = "Run `gatehouse backup verify` with a backup. If that also fails, make a new backup and \
     verify it.";
@@ -18,50 +18,50 @@ const NEXT_HINT: &str = "The backup may be intact. If the data directory is full
 pub(super) const ENCRYPTED_HINT: &str =
     "Make a new backup, and run `gatehouse backup verify` with it where the key is.";
 const NOT_READ_HINT: &str = "The backup may be intact. Check the directory in [backup]. The check is repeated within a day.";
-/// What the success of a drill with the key of the file leaves open.
+/// The note on what a successful check with the kept key does not prove.
 pub(super) const NOT_YOUR_KEY: &str = "The server used the key of the file, which it kept in memory after the backup. \
     To find out whether your identity or passphrase decrypts a backup, run `gatehouse backup verify FILE` with it.";
 
-/// How far a backup was checked.
+/// How thoroughly a backup was checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Extent {
-    /// The backup was restored. Earlier versions did nothing else.
+    /// The backup was restored. Earlier versions had only this check.
     #[default]
     Restored,
-    /// The backup is encrypted to a key that this server does not have. Its file was compared with its checksum. With
-    /// [`Last::had_key`], it was decrypted, and every checksum in it was compared.
+    /// The backup is encrypted to a key that this server does not have. The file was compared with its checksum.
+    /// With [`Last::had_key`], the backup was decrypted, and every checksum in it was compared.
     Unchanged,
-    /// As [`Self::Unchanged`], without a checksum: only the header was read.
+    /// Like [`Self::Unchanged`], but without a checksum of the file: only the header was read.
     Header,
 }
 
-/// The last drill.
+/// The last trial restore.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Last {
     pub(super) at: Timestamp,
     /// The name of the backup.
     pub(super) name: String,
     pub(super) took_ms: u64,
-    /// `None` if it succeeded.
+    /// The error; `None` if the trial restore succeeded.
     pub(super) error: Option<String>,
     /// Whether the backup was checked.
     #[serde(default = "yes")]
     pub(super) was_made: bool,
     #[serde(default)]
     pub(super) extent: Extent,
-    /// Whether the backup is encrypted and was decrypted with the kept key of its file.
+    /// Whether the backup is encrypted and was decrypted with the kept key.
     #[serde(default)]
     pub(super) had_key: bool,
 }
 
 impl Last {
-    /// Whether the content of the backup was read.
+    /// Returns whether the content of the backup was read.
     pub(super) fn is_of_content(&self) -> bool {
         self.extent == Extent::Restored || self.had_key
     }
 
-    /// What `doctor` reports about a drill that failed or was not made.
+    /// Returns the check for a trial restore that failed or could not run.
     pub(super) fn failure(&self) -> Check {
         let Self { name, at, .. } = self;
         let error = self.error.as_deref().unwrap_or_default();
@@ -87,15 +87,15 @@ impl Last {
         Check::bad(id, message, hint)
     }
 
-    /// What `doctor` reports about a drill that found no fault. `tested` is the last one that read the content of a
-    /// backup.
+    /// Returns the check for a trial restore that found no fault. `tested` is the last one that read the content of
+    /// a backup.
     pub(super) fn success(&self, tested: Option<&Self>) -> Check {
         if self.is_of_content() {
             return self.content_success();
         }
         let Self { name, at, .. } = self;
         let is_unchanged = self.extent == Extent::Unchanged;
-        // What was found then is still in the file.
+        // The unchanged file still has the content that was read at that time.
         if let Some(tested) = tested.filter(|tested| is_unchanged && tested.name == *name) {
             let check = tested.content_success();
             let message = format!("{} At {at}, its file was unchanged.", check.message);
@@ -119,7 +119,7 @@ impl Last {
         Check::fine(ENCRYPTED, message)
     }
 
-    /// The same for a drill that read the content.
+    /// Returns the check for a trial restore that read the content and found no fault.
     fn content_success(&self) -> Check {
         let Self { name, at, .. } = self;
         let seconds = self.took_ms.div_ceil(1000);
@@ -145,7 +145,7 @@ impl Last {
         Check::fine(id, message)
     }
 
-    /// What a list of backups shows.
+    /// Returns the result for the list of backups.
     pub(super) fn result(&self) -> CheckedBackup {
         CheckedBackup {
             at: self.at,
@@ -161,7 +161,7 @@ impl Last {
     }
 }
 
-/// Earlier versions did not distinguish.
+/// Returns the default of fields that earlier versions do not store.
 const fn yes() -> bool {
     true
 }

@@ -41,7 +41,7 @@ impl Checks {
         Self(State::read(stored))
     }
 
-    /// The last check of a backup by the name of its file, if it is known.
+    /// Returns the last check of a backup by the name of its file, if it is known.
     pub fn of(&self, name: &str) -> Option<CheckedBackup> {
         self.0.result_of(name)
     }

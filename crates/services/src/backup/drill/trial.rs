@@ -1,4 +1,4 @@
-//! The trial of a backup whose content the server can read: a restore, or a reading.
+//! The check of a backup whose content the server can read: a restore, or only a read.
 
 use super::DrillError;
 use super::last::Extent;
@@ -13,7 +13,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// A restored database is larger than its compressed backup, at most about this many times.
+/// The maximum ratio of the size of a restored database to its compressed backup, approximately.
 const EXPANSION: u64 = 12;
 /// Disk space in bytes that must remain free beside the restored database.
 const SPARE_BYTES: u64 = 512 * 1024 * 1024;
@@ -29,7 +29,7 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// The trial restore of a backup that is not encrypted.
+    /// Creates the trial restore of an unencrypted backup.
     pub fn of(backup: PathBuf) -> Self {
         Self {
             backup,
@@ -44,7 +44,7 @@ pub type VerifyBackup =
     Arc<dyn Fn(Trial) -> BoxFuture<'static, Result<(), DrillError>> + Send + Sync>;
 
 impl Services {
-    /// Restores a backup on trial, or only reads it.
+    /// Restores a backup for a check, or only reads it.
     pub(super) async fn try_backup(
         &self,
         backup: &Entry,
@@ -63,7 +63,7 @@ impl Services {
             reads_only,
         };
         let verified = verify(trial).await;
-        // A newer backup replaces an older one, as `backup.keep` says.
+        // A newer backup may have replaced this one, because of `backup.keep`.
         let is_there = tokio::fs::try_exists(&backup.path).await;
         match verified {
             Err(DrillError::Unusable(_)) if matches!(is_there, Ok(false)) => {
@@ -74,8 +74,8 @@ impl Services {
         }
     }
 
-    /// Whether the database is a file on the file system of the data directory. Elsewhere, a restore would write
-    /// its content to a disk that may be less protected.
+    /// Returns whether the database is a file on the file system of the data directory. If it is not, a restore
+    /// would write its content to a disk that may be less protected.
     pub(super) async fn has_database_on_data_disk(&self) -> bool {
         let resolved = self.config.resolved();
         let DatabaseUrl::Sqlite { path } = &resolved.settings.database.url else {
@@ -90,7 +90,7 @@ impl Services {
         matches!(read.await, Ok(Ok(true)))
     }
 
-    /// Whether the disk has room for the restored database.
+    /// Returns an error unless the disk has enough space for the restored database.
     async fn room_for(&self, backup: &Entry) -> Result<(), String> {
         let needed = backup
             .bytes

@@ -49,7 +49,7 @@ fn no_directory_is_created_where_a_link_leads_out_of_the_data_directory() {
         let found = check(data.join(outside));
         assert!(matches!(found, Err(PlaceError::Missing)), "{outside}");
     }
-    // Another name of the data directory.
+    // Uses another name of the data directory.
     check(base.path().join("alias/backups")).unwrap();
 }
 
@@ -123,12 +123,12 @@ fn nothing_is_written_to_the_empty_mount_point_of_a_disk_that_is_missing() {
     std::fs::create_dir(&disk).unwrap();
     let check = |state: State| place(&disk, &data, state).check();
     assert!(matches!(check(mounted(&disk)), Err(PlaceError::NotMounted)));
-    // Another directory was the mount point.
+    // The mount point was another directory.
     check(mounted(&data)).unwrap();
-    // A backup that was made there on purpose.
+    // A user has created a backup in this directory.
     std::fs::File::create(disk.join("gatehouse-20260131T120000Z.backup")).unwrap();
     check(mounted(&disk)).unwrap();
-    // The mount point of a disk in the data directory is not created either.
+    // A mount point in the data directory is not created either.
     let own = data.join("backups");
     let gone = place(&own, &data, mounted(&own)).check();
     assert!(matches!(gone, Err(PlaceError::Missing)));

@@ -9,7 +9,8 @@ use std::pin::pin;
 use std::time::Duration;
 
 impl Services {
-    /// Extends the lease of the backup that began at `began`. A failure is only logged: the next renewal may succeed.
+    /// Extends the lease of the backup that began at `began`. A failure is only logged, because the next renewal
+    /// may succeed.
     pub(super) async fn renew_lease(&self, began: Timestamp) {
         let now = self.store.shared_now(&self.clock).await;
         let store = self.store.write(move |conn| {
@@ -24,13 +25,13 @@ impl Services {
         });
         match store.await {
             Ok(true) => {}
-            Ok(false) => tracing::warn!("another node has begun the scheduled backup as well"),
+            Ok(false) => tracing::warn!("another node has also begun the scheduled backup"),
             Err(error) => tracing::warn!(%error, "the lease of the backup cannot be renewed"),
         }
     }
 }
 
-/// Waits for `work` and calls `renew` each `period` until it is done.
+/// Runs `work` and calls `renew` every `period` until `work` is done.
 pub(super) async fn while_renewing<T, R: Future<Output = ()>>(
     period: Duration,
     work: impl Future<Output = T>,

@@ -6,12 +6,12 @@ use gatehouse_domain::{Timestamp, Zone};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// How late a backup may be before `doctor` reports it: an hour. A backup whose process ended is repeated after the
-/// same time.
+/// How late a backup may be before `doctor` reports it: one hour. If the process ended during a backup, the backup
+/// is repeated after the same time.
 const LATE_MS: i64 = 3_600_000;
-/// How long a backup counts as running after its last sign of life.
+/// How long a backup counts as running after the last renewal of its lease.
 const LEASE: Duration = Duration::from_mins(5);
-/// Wait after a backup that failed.
+/// Delay after a failed backup.
 const RETRY: Duration = Duration::from_hours(1);
 
 /// The stored state.
@@ -23,11 +23,11 @@ pub(super) struct State {
     last: Option<Last>,
     /// When the running backup began.
     started: Option<Timestamp>,
-    /// The time until which the running backup counts as running. The node that makes the backup extends the time.
-    /// Earlier versions do not store it; their backups count as running for [`LATE_MS`] from the start.
+    /// Until when the running backup counts as running. The node that creates the backup extends this time. Earlier
+    /// versions do not store it; their backups count as running for [`LATE_MS`] from the start.
     #[serde(default)]
     leased_until: Option<Timestamp>,
-    /// When the last backup that succeeded began. Earlier versions do not store it; [`read`] takes it from `last`.
+    /// When the last successful backup began. Earlier versions do not store it; [`read`] takes it from `last`.
     #[serde(default)]
     pub(super) succeeded: Option<Timestamp>,
 }
@@ -36,11 +36,11 @@ pub(super) struct State {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Last {
     at: Timestamp,
-    /// `None` if it succeeded.
+    /// The error; `None` if the backup succeeded.
     error: Option<String>,
 }
 
-/// An unreadable state counts as none.
+/// Reads the stored state. An unreadable state counts as none.
 pub(super) fn read(stored: Option<serde_json::Value>) -> State {
     let stored = stored.and_then(|value| serde_json::from_value(value).ok());
     let mut state: State = stored.unwrap_or_default();
@@ -73,14 +73,15 @@ impl State {
         is_due
     }
 
-    /// Corrects times that were stored while a clock was more than [`LATE_MS`] ahead. Otherwise no backup would be made
-    /// until then. A smaller difference is one between the clocks of nodes, and would repeat the last backup.
+    /// Corrects times that were stored while a clock was more than [`LATE_MS`] ahead. Without the correction, no
+    /// backup would be created until these times. Smaller differences are normal between the clocks of nodes;
+    /// correcting them would repeat the last backup.
     fn forget_times_ahead(&mut self, zone: &Zone, now: Timestamp) {
         let latest = Timestamp::from_millis(now.as_millis().saturating_add(LATE_MS));
         self.started = self.started.filter(|at| *at <= latest);
         self.leased_until = self.leased_until.filter(|at| *at <= latest);
-        // The last success was in the past even if the clock was wrong. With the current time, it becomes old if no
-        // other backup succeeds.
+        // The last success was in the past even if the clock was wrong. It is set to the current time, from which
+        // it ages if no other backup succeeds.
         self.succeeded = self.succeeded.map(|at| if at > latest { now } else { at });
         let next = next_after(&self.pattern, zone, latest);
         if let (Some(stored), Some(next)) = (self.next, next)
@@ -90,7 +91,7 @@ impl State {
         }
     }
 
-    /// Whether the backup that began last is still running, as far as its lease shows.
+    /// Returns whether the backup that began last is still running according to its lease.
     fn is_running(&self, now: Timestamp) -> bool {
         let Some(started) = self.started else {
             return false;
@@ -100,7 +101,8 @@ impl State {
         end > now.as_millis()
     }
 
-    /// Extends the lease of the backup that began at `began`. Returns `false` if another one has begun since.
+    /// Extends the lease of the backup that began at `began`. Returns `false` if another backup has begun since
+    /// then.
     pub(super) fn renew(&mut self, began: Timestamp, now: Timestamp) -> bool {
         let is_own = self.started == Some(began);
         if is_own {
@@ -109,8 +111,8 @@ impl State {
         is_own
     }
 
-    /// Stores that the backup that began at `began` ended at `now`. One that failed is retried in an hour. Another one
-    /// that has begun since stays running.
+    /// Stores that the backup that began at `began` ended at `now`. A failed backup is retried after an hour. If
+    /// another backup has begun since then, it stays marked as running.
     pub(super) fn end(&mut self, began: Timestamp, now: Timestamp, error: Option<String>) {
         if error.is_some() {
             let again = now.after(RETRY);

@@ -20,7 +20,7 @@ async fn a_client_that_does_not_read_or_takes_too_long_gets_no_more() {
     };
     let patience = |piece, all| Patience { piece, all };
     assert_eq!(run(patience(long, long), 1).await.unwrap(), (true, 1));
-    // Nobody reads the first piece, so there is no room for the second.
+    // The first piece is never read, so there is no space for the second.
     let stalled = patience(Duration::from_millis(1), long);
     assert_eq!(run(stalled, 2).await.unwrap(), (false, 1));
     let late = patience(long, Duration::from_millis(1));

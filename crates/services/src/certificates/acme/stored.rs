@@ -77,7 +77,8 @@ impl AcmeKeeper {
             private_key: Some(certificate.private_key),
             not_before: Some(facts.not_before),
             not_after: Some(facts.not_after),
-            // An authority may issue certificates that are already due for renewal. They must not be ordered in a loop.
+            // An authority may issue certificates that are already due for renewal. The delay prevents ordering
+            // them in a loop.
             next_order_at: renewal(&facts, jitter).max(now.after(CLAIM)),
             failures: 0,
             error: None,

@@ -13,7 +13,7 @@ impl Ordering<'_> {
             let mut authorization = authorization?;
             match authorization.status {
                 AuthorizationStatus::Pending => {}
-                // Verified recently.
+                // The name was verified recently.
                 AuthorizationStatus::Valid => continue,
                 _ => {
                     let message = "the certificate authority did not start to verify a name";

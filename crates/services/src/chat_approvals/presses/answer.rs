@@ -58,8 +58,8 @@ impl Services {
         }
         self.presses
             .decide_answer(&asked.id, &place, resolved.is_ok());
-        // The person's trust may have ended since it was checked above. Then nothing that the person allows is
-        // remembered.
+        // The person's trust may have been withdrawn since the check above. In this case, approvals for later calls
+        // are withdrawn.
         if choice.remember().is_some() && !self.is_trusted(&place).await? {
             let withdrawn = self
                 .channels

@@ -2,7 +2,7 @@
 
 use gatehouse_agents::Remember;
 
-/// The decision that a button stands for.
+/// The decision of a button.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Choice {
     Allow,
@@ -45,7 +45,7 @@ impl Choice {
         format!("{token}:{}", self.word())
     }
 
-    /// Reads [`Self::data`].
+    /// Parses the output of [`Self::data`].
     pub(super) fn read(data: &str) -> Option<(&str, Self)> {
         let (token, word) = data.split_once(':')?;
         let choice = Self::ALL.into_iter().find(|choice| choice.word() == word)?;

@@ -8,34 +8,34 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Notify, Semaphore};
 
-/// Maximum number of waiting presses per account. Further ones are dropped, and people can press again.
+/// Maximum number of waiting presses per account. Further presses are dropped, and people can press again.
 const MAX_QUEUED: usize = 200;
 /// Maximum number of concurrent acknowledgements. Further presses take effect without one.
 const NOTES: usize = 32;
 /// How long a refused person causes no further audit row and gets no further note.
 const REFUSED_MS: u64 = 3_600_000;
-/// How many answers are remembered until their questions show them.
+/// Maximum number of answers that are kept until their questions show them.
 const MAX_ANSWERS: usize = 1_000;
-/// How long a question waits for the effect of an answer in its chat.
+/// How long a question waits until an answer in its chat takes effect.
 const DECISION_TIMEOUT: Duration = Duration::from_secs(2);
-/// Maximum number of remembered messages with a result. A press on an older message overwrites its result.
+/// Maximum number of messages with a result that are kept. A press on an older message overwrites its result.
 const MAX_CLOSED: usize = 1_000;
-/// How many refused people are remembered. Further ones cause no audit row and get no note.
+/// Maximum number of refused people that are kept. Further people cause no audit row and get no note.
 const MAX_REFUSED: usize = 1_000;
 
 /// The shared state for handling presses.
 #[derive(Debug)]
 pub(crate) struct Presses {
-    /// The presses that wait, by account. An account has a queue while a task works on it.
+    /// The waiting presses by account. An account has a queue only while a task processes it.
     queues: Mutex<HashMap<String, VecDeque<Press>>>,
     pub(super) notes: Arc<Semaphore>,
     /// When the last audit row about a person of an account was written, in monotonic milliseconds.
     refused: Mutex<HashMap<(String, String), u64>>,
-    /// The answers of people here, until the questions show their names; the oldest first.
+    /// The answers with buttons on this node, until the questions show the names; the oldest first.
     answers: Mutex<VecDeque<Answer>>,
-    /// Wakes the tasks that wait for the effect of an answer.
+    /// Notified when an answer has taken effect or was refused.
     decided: Notify,
-    /// The questions that show their result, or soon will; the oldest first.
+    /// The questions that show their result, or will soon show it; the oldest first.
     closed: Mutex<VecDeque<MessageAt>>,
 }
 
@@ -45,7 +45,7 @@ struct Answer {
     id: ApprovalId,
     place: ButtonRecipient,
     name: String,
-    /// Whether it took effect. Until then, another answer may.
+    /// Whether the answer took effect. Until then, a different answer may take effect.
     is_decided: bool,
 }
 
@@ -91,7 +91,7 @@ impl Presses {
         self.queues.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds presses to the account's queue. Returns whether the caller must work on it.
+    /// Adds presses to the account's queue. Returns whether the caller must process the queue.
     pub(super) fn push(&self, account: &str, presses: Vec<Press>) -> bool {
         let mut queues = self.queues();
         let is_new = !queues.contains_key(account);
@@ -104,7 +104,7 @@ impl Presses {
         is_new
     }
 
-    /// Takes the oldest press of an account. `None` ends the work on its queue.
+    /// Takes the oldest press of an account. After `None`, the queue needs no further processing.
     pub(super) fn pop(&self, account: &str) -> Option<Press> {
         let mut queues = self.queues();
         let press = queues.get_mut(account).and_then(VecDeque::pop_front);
@@ -118,10 +118,10 @@ impl Presses {
         self.answers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Remembers who answers a call in a chat, before the answer takes effect.
+    /// Stores the name of the person who answers a call in a chat, before the answer takes effect.
     pub(super) fn note_answer(&self, id: &ApprovalId, place: &ButtonRecipient, name: String) {
         let mut answers = self.answers();
-        // The person can press the button again.
+        // Deletes an undecided answer of an earlier press of the button.
         answers.retain(|answer| answer.is_decided || !answer.is(id, place));
         if answers.len() >= MAX_ANSWERS {
             answers.pop_front();
@@ -134,7 +134,7 @@ impl Presses {
         });
     }
 
-    /// Keeps the answer that was recorded in a chat if it took effect, and deletes it otherwise.
+    /// Keeps the recorded answer of a chat if it took effect, and deletes it otherwise.
     pub(super) fn decide_answer(&self, id: &ApprovalId, place: &ButtonRecipient, has_effect: bool) {
         let mut answers = self.answers();
         let mut noted = answers.iter();
@@ -183,7 +183,7 @@ impl Presses {
         self.closed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Remembers that a message shows its result, or soon will.
+    /// Records that a message shows its result, or will soon show it.
     pub(in super::super) fn note_closed(&self, at: MessageAt) {
         let mut closed = self.closed();
         if closed.contains(&at) {
@@ -204,7 +204,7 @@ impl Presses {
         self.closed().contains(at)
     }
 
-    /// Whether to record a refusal of this person.
+    /// Returns whether to record a refusal of this person.
     pub(super) fn is_recorded(&self, account: &str, person: &str, now_ms: u64) -> bool {
         let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
         refused.retain(|_, at| now_ms.saturating_sub(*at) < REFUSED_MS);

@@ -5,8 +5,8 @@ use crate::Services;
 use crate::doctor::Check;
 use gatehouse_domain::Timestamp;
 
-/// Maximum difference between the clocks of this node and of the database server, in milliseconds. Two nodes then
-/// differ by at most 40 seconds. Leases of deliveries and turns are measured without the time of day.
+/// Maximum difference between the clocks of this node and of the database server, in milliseconds. The clocks of
+/// two nodes then differ by at most 40 seconds. Leases of deliveries and turns do not depend on the time of day.
 const NODE_SLACK_MS: u64 = 20_000;
 
 pub(in super::super) async fn clock(services: &Services) -> Check {

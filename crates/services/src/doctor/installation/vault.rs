@@ -29,7 +29,7 @@ pub(in super::super) fn vault(status: Status) -> Check {
     }
 }
 
-/// The vault of a restored copy, which nothing unlocks.
+/// Reports the vault of a restored copy, which nothing unlocks.
 pub(in super::super) fn vault_of_copy(status: Status) -> Check {
     if status == Status::Sealed {
         let message = "The vault is sealed and was not unlocked. It opens with the password or the recovery key of the \
@@ -39,8 +39,8 @@ pub(in super::super) fn vault_of_copy(status: Status) -> Check {
     vault(status)
 }
 
-/// Reports whether other nodes on the same database would be unlocked with this one; `None` without a vault, and on
-/// SQLite, which has one node.
+/// Reports whether unlocking this node also unlocks other nodes on the database. Returns `None` without a vault,
+/// and on SQLite, which has one node.
 pub(in super::super) fn shared_unseal(
     is_shared: bool,
     status: Status,

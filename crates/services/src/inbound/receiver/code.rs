@@ -8,15 +8,15 @@ use gatehouse_channels::{InboundAccount, Outgoing, PairingRequest, SendError};
 use gatehouse_domain::Timestamp;
 use std::time::Duration;
 
-/// Sends a code, if no other people read the conversation. A person who does not get it can request another after an
-/// hour.
+/// Sends a code if no other people read the conversation. A person who does not get the code can request another
+/// one after an hour.
 pub(super) async fn send_code(
     inbound: &Inbound,
     account: &InboundAccount,
     request: &PairingRequest,
     tries: u32,
 ) -> Result<(), SendError> {
-    // Each attempt is the same message.
+    // All attempts use the same time, so that they are the same message.
     let at = inbound.services.clock.now();
     let mut sends = 1;
     loop {
@@ -38,7 +38,7 @@ pub(super) async fn send_code(
     }
 }
 
-/// Returns how long to wait before a code is sent again, after this many sends; `None` if it is not sent again.
+/// Returns the delay before a code is sent again after `sends` sends; `None` if it is not sent again.
 pub(super) fn code_wait(after: Option<Duration>, sends: u32) -> Option<Duration> {
     let wait = after.unwrap_or(BACKOFF.0);
     (sends < CODE_SENDS && wait <= CODE_WAIT).then_some(wait)
@@ -57,7 +57,10 @@ async fn try_send_code(
         .await?
     {
         if looks == tries {
-            tracing::warn!(account = account.id, "others would read a pairing code");
+            tracing::warn!(
+                account = account.id,
+                "a pairing code was not sent, because other people would read it"
+            );
             return Ok(());
         }
         tokio::time::sleep(BACKOFF.0.saturating_mul(looks)).await;

@@ -5,7 +5,7 @@ use gatehouse_channels::{Received, ReceiverState};
 use gatehouse_store::StoreError;
 use std::sync::Arc;
 
-/// Maximum number of checks whether the bot has joined a conversation, before it sends a code.
+/// Maximum number of checks whether the bot has joined a conversation before it sends a code.
 const CODE_TRIES: u32 = 6;
 
 impl Receiver {
@@ -31,10 +31,10 @@ impl Receiver {
         let confirm = channels.confirm_received(id, &mut self.state, &stored.accepted);
         let confirmed = confirm.await;
         if let Err(error) = &confirmed {
-            // Messages that the vendor delivers again are not stored again.
+            // A message that the vendor delivers again is not stored again.
             tracing::warn!(%error, account = id, "received messages were not confirmed");
         }
-        // The next request accepts the invitations that could not be accepted.
+        // The next request accepts the invitations that could not be accepted now.
         let tries = if confirmed.is_err() { CODE_TRIES } else { 1 };
         for request in stored.requests {
             let (inbound, account) = (Arc::clone(&self.inbound), self.account.clone());

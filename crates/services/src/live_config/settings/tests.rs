@@ -21,7 +21,7 @@ fn resolved(layers: &Layers, rows: &[(&str, serde_json::Value)]) -> Resolved {
     layers.resolve(&rows.collect::<BTreeMap<_, _>>()).unwrap()
 }
 
-/// Browsers may use another name of the certificate, or a port beside the one that is forwarded.
+/// Browsers may use another name of the certificate, or a port other than the one that is forwarded.
 #[test]
 fn the_name_of_a_certificate_is_the_public_url_and_restricts_no_origins() {
     let acme = [
@@ -64,7 +64,7 @@ fn a_key_does_not_follow_an_address_or_kind_that_was_set_at_run_time() {
     assert_eq!(keys(&[(base_url, moved)]), (false, false));
     let kind = ("models.providers.openai.kind", json!("anthropic"));
     assert_eq!(keys(std::slice::from_ref(&kind)), (false, false));
-    // A different kind is a different service, even at the same address.
+    // A different kind is a different service, even at the same URL.
     let same = (base_url, json!("https://api.openai.com/v1"));
     assert_eq!(keys(&[kind, same]), (false, false));
 }
@@ -113,7 +113,7 @@ fn a_key_of_the_search_service_does_not_follow_another_one() {
     ));
     let own = json!("https://api.search.brave.com");
     assert!(has_key(&written, &[(base_url, own)]));
-    // Nothing states which service the key is for.
+    // No setting states which service the key is for.
     let alone = layers(&[key]);
     assert!(!has_key(&alone, &[brave]));
     let toml = layers(&[key, ("SERVICE_TOOLS__WEB_SEARCH__BASE_URL", "http://h")]);

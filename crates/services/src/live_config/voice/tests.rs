@@ -126,7 +126,7 @@ fn the_key_of_models_is_lent() {
     let lent = settings(&all, &[]).openai;
     assert_eq!(lent.api_key.unwrap().expose_secret(), "given");
     assert_eq!(lent.environment.unwrap().expose_secret(), "environment");
-    // The vendor's own address is a default, not a setting.
+    // The vendor's own URL is a default, not a setting.
     assert_eq!(lent.base_url, None);
     // Whether models are detected automatically does not matter here.
     let off = [all[0], ("SERVICE_MODELS__AUTODETECT", "false")];

@@ -1,5 +1,4 @@
-//! The stored state of failed health checks, and the messages that follow from the next run of the checks.
-//! Pure.
+//! The stored state of failed health checks, and the messages that result from the next run of the checks. Does no I/O.
 
 mod look;
 mod message;
@@ -13,9 +12,9 @@ use message::{AllNews, ended_message, failed_message};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A failure that lasts this long is reported.
+/// How long a failure must last before it is reported.
 const SETTLED_MS: i64 = 5 * 60_000;
-/// Failures of a node that has not run its checks for this long are dropped: it is gone, or has another name.
+/// How long a node may not run its checks before its failures are dropped. It is then gone, or has another name.
 const GONE_MS: i64 = 3_600_000;
 /// How often a node stores that it still runs its checks.
 const SEEN_MS: i64 = 10 * 60_000;
@@ -33,12 +32,12 @@ pub(super) struct Failing {
     /// The display name of the subject.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     name: Option<String>,
-    /// When its node last ran the check, to within [`SEEN_MS`].
+    /// When the node last ran the check. The error is up to [`SEEN_MS`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     seen: Option<Timestamp>,
 }
 
-/// The failures by [`Key`]. Earlier versions read and write the same entries, without subjects.
+/// The failures by [`Key`]. Earlier versions read and write the same entries, but without subjects.
 pub(super) type State = BTreeMap<String, Failing>;
 
 /// Compares the checks with the stored state. Returns the messages that are due, with their targets.
@@ -65,7 +64,7 @@ pub(super) fn advance(state: &mut State, look: &Look) -> Vec<(String, Message)> 
     messages.collect()
 }
 
-/// Adapts the entries of earlier versions, of other targets and of other names of this node.
+/// Adapts the entries of earlier versions, of changed targets and of earlier names of this node.
 fn adopt(state: &mut State, look: &Look) {
     for (text, mut failing) in std::mem::take(state) {
         let key = Key::parse(&text);
@@ -115,8 +114,8 @@ fn note_ended(state: &mut State, look: &Look, news: &mut AllNews) {
         if !look.ends(key) {
             return true;
         }
-        // A check that is turned off does not count as passed. If a check has subjects now, the failures of the
-        // subjects are reported instead.
+        // A check that is turned off does not count as passed. If a check now has subjects, their failures are
+        // reported instead.
         let check = look.find(key.check);
         let has_moved = key.subject.is_none() && check.is_some_and(|check| !check.ok);
         if check.is_none() || has_moved {

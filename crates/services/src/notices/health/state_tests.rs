@@ -16,7 +16,7 @@ fn bad(id: &'static str) -> Check {
     Check::bad(id, "bad", "hint")
 }
 
-/// A failed check of senders.
+/// Returns a failed check of senders.
 fn silent(names: &[&str]) -> Check {
     let subject = |name: &&str| Subject {
         id: format!("wh_{name}"),
@@ -42,7 +42,7 @@ impl Node {
         }
     }
 
-    /// The messages after these results, as `target: headline details`.
+    /// Returns the messages after these results, as `target: headline details`.
     fn messages(&mut self, checks: &[Check], ms: i64) -> Vec<String> {
         let look = Look {
             checks: checks.to_vec(),
@@ -76,7 +76,7 @@ fn a_failure_that_lasts_is_reported_once_and_so_is_its_end() {
     assert!(node.state.is_empty());
 }
 
-/// Such a run writes nothing to the database.
+/// A run without changes writes nothing to the database.
 #[test]
 fn checks_that_did_not_change_leave_the_state_as_it_is() {
     for name in [None, Some("a")] {
@@ -239,7 +239,7 @@ fn a_failure_of_one_node_in_a_check_of_all_is_not_ended_by_the_others() {
         look("n1", fine("backup"), SETTLED_MS + MINUTE),
         ["inbox: The health check backup@n1 passes again. fine"]
     );
-    // A backup that failed is reported once.
+    // A failed backup is reported once.
     assert!(look("n1", bad("backup"), 10 * MINUTE).is_empty());
     assert!(look("n2", bad("backup"), 14 * MINUTE).is_empty());
     assert_eq!(

@@ -36,7 +36,7 @@ impl Rules {
         all
     }
 
-    /// The failures or refusals since this number.
+    /// Returns the failures or refusals from this number on.
     fn failures(&self, kind: Kind, first: u32) -> Failures {
         let id = |number: u32| DeliveryId::from_text(format!("del_{number:04}"));
         Failures {
@@ -120,11 +120,11 @@ async fn the_first_failure_is_reported_at_once_and_later_ones_together() {
         assert_eq!(rules.due(4 + TOGETHER_MS).await, []);
         assert_eq!(rules.due(5 + TOGETHER_MS).await, [sent(2, 3)]);
         assert_eq!(rules.due(5 + TOGETHER_MS).await, [], "once");
-        // The message about several starts the next period.
+        // The message about several failures starts the next period.
         assert_eq!(rules.note(Kind::Failed, 6 + TOGETHER_MS).await, None);
         let later = 5 + 2 * TOGETHER_MS;
         assert_eq!(rules.note(Kind::Failed, later).await, Some(sent(2, 5)));
-        // After a quiet period, the next failure is reported at once.
+        // After a period without failures, the next failure is reported immediately.
         assert_eq!(rules.due(later + TOGETHER_MS).await, []);
         assert_eq!(
             rules.note(Kind::Failed, later + TOGETHER_MS).await,
@@ -191,7 +191,7 @@ async fn refusals_that_are_counted_together_are_not_more_than_those_in_a_row() {
         rules.number = 8;
         assert_eq!(rules.note_since(1).await, None, "nine");
         assert_eq!(rules.note_since(10).await, Some(sent(10, 10)));
-        // Of these, one or more came after the accepted request.
+        // At least one of these came after the accepted request.
         rules.number = 20;
         rules.accept("NULL").await;
         rules.number = 30;

@@ -18,14 +18,14 @@ use http::{
 use std::time::Duration;
 use url::Url;
 
-/// The wait before a notice is sent again the first time. It doubles each time.
+/// The delay before the first retry. It doubles with each retry.
 const WAIT: Duration = Duration::from_secs(10);
 
 /// How long a push service may take to answer.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Safari ends a subscription after three messages that show nothing. A message that closes a notification shows
-/// nothing if the user has already dismissed it, so such messages are not sent to this host.
+/// nothing if the user has already dismissed the notification. Such messages are therefore not sent to this host.
 const SHOWS_ALWAYS: &str = "push.apple.com";
 
 impl Services {
@@ -38,7 +38,8 @@ impl Services {
         let Some(request) = self.request(live, notice, waiting) else {
             return Sent::Done;
         };
-        // A newer notice can end this attempt after the push service took the notice.
+        // Recorded before the request, because a newer notice can end this attempt after the push service has
+        // accepted it.
         notice.set_shown(&live.row.id, true);
         let sent = self.outbound.send(AddressSource::Public, request).await;
         let now = self.clock.now();
@@ -69,7 +70,7 @@ impl Services {
         sent
     }
 
-    /// Returns `None` if the notice must not be sent to this browser.
+    /// Builds the request. Returns `None` if the notice must not be sent to this browser.
     fn request(
         &self,
         live: &LivePushSubscription,
@@ -112,7 +113,7 @@ impl Services {
     }
 }
 
-/// Decides by the status and the wait that the push service asks for (RFC 8030, sections 5 and 8.4).
+/// Evaluates the status and the delay that the push service requests (RFC 8030, sections 5 and 8.4).
 pub(super) fn outcome(sent: Result<(u16, Option<Duration>), OutboundError>) -> Sent {
     match sent {
         Ok((404 | 410, _)) => Sent::Gone,
@@ -122,7 +123,7 @@ pub(super) fn outcome(sent: Result<(u16, Option<Duration>), OutboundError>) -> S
     }
 }
 
-/// The wait after this many repeats: what the push service asked for, or longer.
+/// Returns the delay after this many retries. It is at least the delay that the push service requested.
 pub(super) fn wait_after(repeats: u32, asked: Duration) -> Duration {
     WAIT.saturating_mul(2_u32.saturating_pow(repeats))
         .max(asked)

@@ -14,7 +14,8 @@ impl Topics {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns what a new task has to send, if the topic has no task yet.
+    /// Stores a notice as the newest of its topic. If the topic has no task yet, returns the receiver for a new
+    /// task.
     pub(super) fn offer(&self, notice: Notice) -> Option<watch::Receiver<Arc<Notice>>> {
         let (topic, notice) = (notice.topic.clone(), Arc::new(notice));
         let mut topics = self.lock();
@@ -27,7 +28,7 @@ impl Topics {
         Some(newest)
     }
 
-    /// Ends a topic, unless it has a newer notice.
+    /// Ends a topic, unless it has a newer notice. Returns whether it ended.
     pub(super) fn end(&self, topic: &str, newest: &watch::Receiver<Arc<Notice>>) -> bool {
         let mut topics = self.lock();
         let is_over = !newest.has_changed().unwrap_or(false);

@@ -4,7 +4,7 @@ use super::MAX_SUBSCRIPTIONS;
 use gatehouse_domain::{ErrorCode, Problem};
 use gatehouse_store::StoreError;
 
-/// A subscription could not be changed.
+/// The reason why a subscription could not be changed.
 #[derive(Debug, thiserror::Error)]
 pub enum PushError {
     #[error("the caller has neither a session nor a device")]

@@ -107,7 +107,7 @@ fn a_hub_gets_its_challenge_for_the_token_alone() {
         answer(&hub(&token, "1158201444")),
         Ok("1158201444".to_owned())
     );
-    // The token of another webhook or secret, a part of it, more than it, none.
+    // The token of another webhook or of another secret, a part of the token, a longer token, and no token.
     for wrong in [
         &*verify_token("app secret", "wh_2"),
         &*verify_token("another", "wh_1"),

@@ -1,4 +1,4 @@
-//! The sample of a profile: from the file, or made so that its event and its ID are read.
+//! The sample of a profile: from the file, or generated so that its event and its ID can be read.
 
 use super::super::check::leak;
 use super::super::raw::Raw;
@@ -42,7 +42,7 @@ fn made(event: &EventSource, keys: &[KeySource]) -> Value {
     body
 }
 
-/// Sets the member at a path. A number is a key as well, because a sample needs no arrays.
+/// Sets the member at a path. A number is also a key, because a sample needs no arrays.
 fn set(body: &mut Value, path: &str, word: &str) {
     let mut place = body;
     for part in path.split('.') {

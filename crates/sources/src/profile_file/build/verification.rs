@@ -1,4 +1,4 @@
-//! The verification mode of a profile: one that exists, or one that the file defines.
+//! The verification mode of a profile: an existing mode, or one that the file defines.
 
 mod words;
 
@@ -140,7 +140,7 @@ fn signature(
     })
 }
 
-/// Reads `signs`.
+/// Parses `signs`.
 fn parts(template: &str, raw: &RawVerify) -> Result<Vec<Part>, Mistake> {
     let path = "verify.signs";
     if template.chars().count() > MAX_LINE {

@@ -74,7 +74,7 @@ fn a_value_that_is_missing_is_null_or_stays_in_a_text_and_is_named_once() {
     let expected = r#"{"a":null,"b":"by {issue.gone} and {gone}","c":"opened"}"#;
     assert_eq!(text, expected);
     assert_eq!(missing, ["gone", "issue.gone"]);
-    // A null of the payload is not missing.
+    // A `null` in the payload is not missing.
     assert!(render(r#""{no}""#, PAYLOAD).unwrap().missing.is_empty());
 }
 
@@ -92,7 +92,7 @@ fn braces_of_a_text_that_name_no_field_stay() {
         let template = json!({ "x": text }).to_string();
         assert_eq!(rendered(&template), template);
     }
-    // Such a text has the limits of any other.
+    // A text of missing names has the same limits as any other text.
     let names = "{gone}".repeat(MAX_RENDERED_BYTES / 6);
     let rest = MAX_RENDERED_BYTES - 2 - names.len();
     for (more, fits) in [(rest, true), (rest + 1, false)] {
@@ -196,7 +196,7 @@ fn a_result_at_its_depth_is_whole_and_one_level_more_is_refused() {
 fn a_result_at_its_size_is_whole_and_one_byte_more_is_refused() {
     let payload =
         |chars: usize| json!({ "v": "x".repeat(chars), "l": ["y".repeat(chars)] }).to_string();
-    // Two quotes, or the brackets of a list as well.
+    // The surroundings are two quotes, or two quotes and the brackets of a list.
     for (template, around) in [
         ("\"{v}\"", 2),
         ("\"{l}\"", 4),

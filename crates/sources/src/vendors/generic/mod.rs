@@ -38,8 +38,7 @@ pub(crate) static PROFILE: Profile = Profile {
         KeySource::Header("x-request-id"),
         KeySource::BodyHash,
     ],
-    // `X-Delivery-Id` and `X-Request-Id` are conventions that no auth mode except `standard_webhooks`
-    // signs.
+    // `X-Delivery-Id` and `X-Request-Id` are conventions. Only the auth mode `standard_webhooks` signs an ID.
     replay: Replay {
         id_is_signed: false,
         guard: ReplayGuard::Bytes,

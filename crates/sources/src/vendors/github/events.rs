@@ -21,7 +21,7 @@ pub(super) const EVENTS: &[EventType] = &[
     event("workflow_run.completed", "A workflow run ended"),
 ];
 
-/// The others.
+/// The other event types.
 pub(super) const MORE_EVENTS: &[EventType] = &[
     event("pull_request.reopened", "A pull request was reopened"),
     event(

@@ -257,7 +257,7 @@ const SECTIONS: &[Section] = &[
     },
 ];
 
-/// The commits of a push: ID, first line of the message, author. GitLab sends at most 20.
+/// Shows the commits of a push: ID, first line of the message, author. GitLab sends at most 20 commits.
 fn commits(report: &mut Report, root: Node<'_>) {
     if let Some(name) = at(root, "ref")
         .filter(|_| at(root, "after").is_some_and(|after| after.chars().all(|digit| digit == '0')))
@@ -280,7 +280,7 @@ fn commits(report: &mut Report, root: Node<'_>) {
     report.items("Commits", listed, number(root, "total_commits_count"));
 }
 
-/// The failed jobs of a pipeline, and why they failed.
+/// Shows the failed jobs of a pipeline, and why they failed.
 fn failed_jobs(report: &mut Report, root: Node<'_>) {
     let Some(jobs) = root.at("builds") else {
         return;

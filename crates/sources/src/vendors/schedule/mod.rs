@@ -34,7 +34,7 @@ static PROFILE: Profile = Profile {
         detail_header: None,
         detail: &[],
     },
-    // The due time. A test has a random ID, so it never conflicts with a run.
+    // The due time identifies a run. A test has a random ID, so it never conflicts with a run.
     delivery_key: &[KeySource::Body("id")],
     replay: Replay {
         id_is_signed: true,

@@ -27,7 +27,7 @@ mod tests {
 
     const MODE: AuthMode = AuthMode::of(&super::MODE);
 
-    /// Sentry publishes no value. Computed with `openssl dgst -sha256 -hmac`.
+    /// Sentry publishes no example. The value was computed with `openssl dgst -sha256 -hmac`.
     #[test]
     fn a_computed_value_verifies() {
         let case = Case::new(

@@ -33,9 +33,8 @@ static PROFILE: Profile = Profile {
         detail_header: Some("shopify-action"),
         detail: &[],
     },
-    // One action of a merchant has one event ID and may be sent under several topics. In Shopify's newer
-    // "Events", whose headers have no `X-` prefix, the webhook ID identifies a delivery and is the same on
-    // every retry.
+    // One action of a merchant has one event ID and may be sent with several topics. In Shopify's newer "Events",
+    // whose headers have no `X-` prefix, the webhook ID identifies a delivery and is the same in every retry.
     delivery_key: &[
         KeySource::Header("shopify-webhook-id"),
         KeySource::EventAndHeader("shopify-event-id"),

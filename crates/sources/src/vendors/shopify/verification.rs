@@ -31,7 +31,7 @@ mod tests {
 
     const MODE: AuthMode = AuthMode::of(&super::MODE);
 
-    /// Shopify publishes no value. Computed with `openssl dgst -sha256 -hmac … -binary | base64`.
+    /// Shopify publishes no example. The value was computed with `openssl dgst -sha256 -hmac … -binary | base64`.
     #[test]
     fn a_computed_value_verifies() {
         let case = Case::new(

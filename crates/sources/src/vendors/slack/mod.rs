@@ -39,7 +39,7 @@ static PROFILE: Profile = Profile {
             },
         ],
         names: None,
-        // Appending the subtype keeps edits and bot messages out of a filter on `message`.
+        // The subtype is appended, so that a filter on `message` excludes edits and bot messages.
         detail_header: None,
         detail: &[Detail {
             of: &["message"],
@@ -69,7 +69,7 @@ static PROFILE: Profile = Profile {
     sample: include_str!("sample.json"),
 };
 
-/// A thread is one conversation. A message outside a thread starts one.
+/// A thread is one conversation. A message outside a thread starts a conversation.
 const ENTITIES: &[EntityRule] = &[
     EntityRule {
         when: &[],

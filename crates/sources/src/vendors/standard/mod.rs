@@ -51,7 +51,7 @@ mod tests {
 
     const MODE: AuthMode = AuthMode::of(&super::MODE);
 
-    /// From the tests of the Standard Webhooks reference libraries, which took it from Svix.
+    /// The value is from the tests of the Standard Webhooks reference libraries, which copied it from Svix.
     #[test]
     fn the_published_value_verifies() {
         let case = Case::new(

@@ -42,7 +42,7 @@ fn amounts(report: &mut Report, root: Node<'_>) {
     }
 }
 
-/// The items of a subscription.
+/// Shows the items of a subscription.
 fn plans(report: &mut Report, root: Node<'_>) {
     let Some(items) = root.at("data.object.items.data") else {
         return;
@@ -70,7 +70,7 @@ fn plans(report: &mut Report, root: Node<'_>) {
     report.words("Plan", listed);
 }
 
-/// The line items of an invoice.
+/// Shows the line items of an invoice.
 fn lines(report: &mut Report, root: Node<'_>) {
     let Some(lines) = root.at("data.object.lines.data") else {
         return;
@@ -85,7 +85,7 @@ fn lines(report: &mut Report, root: Node<'_>) {
     report.items("For", listed, None);
 }
 
-/// Timestamps, which Stripe sends in seconds.
+/// Shows timestamps, which Stripe sends in seconds.
 fn times(report: &mut Report, root: Node<'_>) {
     for (label, path) in [
         ("At", "created"),

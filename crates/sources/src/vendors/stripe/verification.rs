@@ -31,8 +31,8 @@ mod tests {
 
     const MODE: AuthMode = AuthMode::of(&super::MODE);
 
-    /// Stripe publishes no body with its signature. Its documentation shows the header's format, with a `v0`
-    /// signature alongside. Computed with `openssl dgst -sha256 -hmac`.
+    /// Stripe publishes no body with its signature. Its documentation shows only the header's format, which also
+    /// has a `v0` signature. The value was computed with `openssl dgst -sha256 -hmac`.
     #[test]
     fn a_computed_value_verifies() {
         let case = Case::new(

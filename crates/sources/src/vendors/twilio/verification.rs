@@ -64,7 +64,7 @@ mod tests {
         }
     }
 
-    /// From the tests of Twilio's libraries: a repeated name.
+    /// From the tests of Twilio's libraries: a name is repeated.
     #[test]
     fn repeated_names_verify() {
         let body = b"Sid=CA123&SidAccount=AC123&Digits=5678&Digits=1234&Digits=1234";

@@ -11,7 +11,7 @@ fn any_mode() -> impl Strategy<Value = AuthMode> {
     select(checking().collect::<Vec<_>>())
 }
 
-/// A secret for any mode: valid in a header and valid Base64.
+/// Returns a secret for any mode: valid in a header and valid Base64.
 fn any_secret() -> impl Strategy<Value = String> {
     prop::collection::vec(any::<u8>(), 1..40)
         .prop_map(|bytes| format!("whsec_{}", BASE64.encode(bytes)))
@@ -46,7 +46,7 @@ proptest! {
             return Ok(());
         };
         let value = signature_of(&case, scheme);
-        // Neither encoding contains these, apart from the padding at the end.
+        // The encodings contain these characters only in the padding at the end.
         let start = value.trim_end_matches('=').rfind([',', '=']).map_or(0, |at| at + 1);
         let encoded = value.as_bytes().get(start..).unwrap_or_default();
         let mut bytes = match scheme.encoding {

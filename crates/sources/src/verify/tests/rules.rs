@@ -1,4 +1,4 @@
-//! Limits, multiple secrets, spellings, and which details the sender and the log receive.
+//! Limits, multiple secrets, spellings, and the details in the response and in the log.
 
 use super::*;
 use gatehouse_domain::{ErrorCode, Problem};
@@ -93,7 +93,7 @@ fn an_empty_secret_never_verifies() {
             assert_eq!(case.verify(), Err(VerifyError::NoSecret), "{mode}");
         }
     }
-    // Signed with the empty key, as an attacker would who guesses that there is no secret.
+    // The signature uses the empty key. An attacker may guess that there is no secret.
     let mut mac = <hmac::Hmac<sha2::Sha256> as hmac::KeyInit>::new_from_slice(b"").unwrap();
     hmac::Mac::update(&mut mac, b"{}");
     let hex = data_encoding::HEXLOWER.encode(&hmac::Mac::finalize(mac).into_bytes());
@@ -220,7 +220,7 @@ fn at_most_ten_signatures_are_compared() {
         let right = Case::signed(mode, secret(mode), FORM);
         let name = signature_header(scheme);
         let wrong = Case::signed(mode, "whsec_b3RoZXI=", FORM).headers[name].clone();
-        // The valid one is the tenth of ten headers.
+        // The valid signature is in the tenth of ten headers.
         let mut case = right.clone();
         case.headers.remove(name);
         for _ in 1..MAX_CANDIDATES {
@@ -231,7 +231,7 @@ fn at_most_ten_signatures_are_compared() {
         assert_eq!(case.verify(), Ok(()), "{mode}");
         case.headers.append(name, wrong.clone());
         assert_eq!(case.verify(), Err(VerifyError::TooMany), "{mode}");
-        // The same in one header, if the scheme uses lists.
+        // All signatures are in one header, if the scheme uses lists.
         let Some(separator) = scheme.separator else {
             continue;
         };
@@ -256,7 +256,7 @@ fn headers_have_a_length() {
         let right = Case::signed(mode, secret(mode), FORM);
         let name = signature_header(scheme);
         let value = signature_of(&right, scheme);
-        // The padding belongs to no scheme or, without lists, is a separate header.
+        // The padding belongs to no scheme. If the scheme uses no lists, it is a separate header.
         let Some(separator) = scheme.separator else {
             continue;
         };
@@ -298,7 +298,7 @@ fn standard_webhooks_sign_the_id() {
     assert_eq!(other.verify(), Err(VerifyError::Wrong));
     let twice = right.clone().with("webhook-id", "msg_1");
     assert_eq!(twice.verify(), Err(VerifyError::Malformed));
-    // `v1a` is the public-key scheme; an item without a version belongs to none.
+    // `v1a` is the public-key scheme. An item without a version belongs to no scheme.
     let value = right.headers["webhook-signature"]
         .to_str()
         .unwrap()

@@ -14,7 +14,7 @@ fn times_are_good_for_300_seconds_either_way() {
         for (offset_ms, expected) in [
             (0, Ok(())),
             (300_000, Ok(())),
-            // The sender's timestamp has whole seconds: this is still second 300.
+            // The sender's timestamp has whole seconds, so this is still second 300.
             (300_999, Ok(())),
             (301_000, Err(VerifyError::Stale)),
             (-300_000, Ok(())),
@@ -25,7 +25,7 @@ fn times_are_good_for_300_seconds_either_way() {
         ] {
             let case = signed.clone().at(NOW_MS.saturating_add(offset_ms));
             assert_eq!(case.verify(), expected, "{mode} {offset_ms}");
-            // The clock jumps forth and back; verification keeps no state.
+            // The clock jumps forward and back. Verification keeps no state.
             assert_eq!(signed.verify(), Ok(()));
         }
     }
@@ -48,7 +48,7 @@ fn odd_times_are_refused() {
     assert_eq!(twice.verify(), Err(VerifyError::Malformed));
     let other = signed.without(name).with(name, "1700000001");
     assert_eq!(other.verify(), Err(VerifyError::Wrong));
-    // Validly signed, but not a timestamp.
+    // The value is validly signed, but is not a timestamp.
     for odd in [
         "",
         "x",
@@ -107,7 +107,7 @@ fn payments_has_one_time() {
         with(&format!("t=1700000000,v0={hex}")),
         Err(VerifyError::Malformed)
     );
-    // Another secret's signature alongside, as Stripe sends during a rotation.
+    // The header also contains the signature of another secret, as Stripe sends it during a rotation.
     let other = "00".repeat(32);
     assert_eq!(with(&format!("t=1700000000,v1={other},v1={hex}")), Ok(()));
     let two_times = right.clone().with(name, &format!("t=5,v1={other}"));
@@ -152,11 +152,11 @@ fn a_trackers_body_may_have_its_time() {
         let odd = format!(",\"webhookTimestamp\":{odd}");
         assert_eq!(verify(&odd, 300), Err(VerifyError::Malformed), "{odd}");
     }
-    // The same name at a deeper level is a different field. If the field occurs twice, the last one counts.
+    // The same name at a deeper level is a different field. If the field occurs twice, the last one is used.
     assert_eq!(verify(",\"data\":{\"webhookTimestamp\":1}", 300), Ok(()));
     let twice = format!("{},\"webhookTimestamp\":1", at(0));
     assert_eq!(verify(&twice, 300), Err(VerifyError::Stale));
-    // A body that is not JSON is left for the parser to reject.
+    // The parser rejects a body that is not JSON.
     let case = Case::signed(
         named("tracker_a_webhook_signature"),
         "s",

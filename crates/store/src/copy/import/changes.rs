@@ -8,8 +8,8 @@ use crate::status_conditions::is_open;
 use gatehouse_domain::Timestamp;
 
 impl Import {
-    /// Parks every delivery that waits or runs, and keeps those that arrived while the vault was sealed, until
-    /// [`crate::Conn::release_deliveries`] is called. Returns their number.
+    /// Parks every delivery that waits or runs until [`crate::Conn::release_deliveries`] is called. Also keeps the
+    /// deliveries that arrived while the vault was sealed until then. Returns their number.
     pub async fn hold_deliveries(&mut self, now: Timestamp) -> Result<u64, StoreError> {
         let mut held = 0;
         if self.has("webhook_deliveries") {
@@ -32,8 +32,9 @@ impl Import {
         Ok(held)
     }
 
-    /// Deletes the unanswered messages that people wrote through channels before the backup. Their authors no longer
-    /// expect answers. Answered ones stay, so that a message that arrives again is recognized.
+    /// Deletes the unanswered messages that people wrote through channels before the backup, because their authors
+    /// no longer expect answers. Answered messages stay, so that a message that arrives again is recognized as a
+    /// duplicate.
     pub async fn delete_unanswered_messages(&mut self) -> Result<(), StoreError> {
         for (table, delete) in [
             ("inbound_messages", "DELETE FROM inbound_messages"),
@@ -49,9 +50,9 @@ impl Import {
         Ok(())
     }
 
-    /// Deletes sign-in sessions, API keys, devices, browsers that get notifications, people paired with channels, what
-    /// people allowed for later calls, and the links of shared conversations. Returns their number.
-    /// The password and passkeys stay.
+    /// Deletes login sessions, API keys, devices, push subscriptions of browsers, paired people, approvals for
+    /// later calls, and the links of shared conversations. Returns the number of deleted rows. The password and the
+    /// passkeys stay.
     pub async fn delete_credentials(&mut self) -> Result<u64, StoreError> {
         let mut deleted = 0;
         for table in [

@@ -1,4 +1,4 @@
-//! What a claim takes from one line.
+//! The state of a claim in one line.
 
 use crate::delivery_claim::{DUE, DeliveryWork, Take};
 use crate::delivery_queue::PAGE;
@@ -12,7 +12,7 @@ pub(in super::super) struct Taking<'w> {
     pub(super) left: usize,
     /// Number of deliveries to read at once.
     pub(super) page: usize,
-    /// Whether everything that is due has been read.
+    /// Whether all due deliveries of the line have been read.
     pub(in super::super) is_read: bool,
     pub(in super::super) claimed: Vec<DeliveryWork>,
 }

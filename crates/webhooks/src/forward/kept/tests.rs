@@ -34,7 +34,7 @@ fn requests_are_kept_only_while_someone_forwards() {
     assert!(originals.find(&webhook(2), &delivery(1), NOW).is_none());
     assert!(originals.find(&id, &delivery(1), until).is_none());
     assert!(!originals.is_kept(&id, until));
-    // The end of the time dropped them for good.
+    // The requests were dropped when the time had passed.
     assert!(originals.find(&id, &delivery(1), NOW).is_none());
 }
 

@@ -28,7 +28,7 @@ pub(super) const fn gather(inbox: mpsc::Receiver<Waiting>, count: usize) -> Gath
 pub(super) struct Line {
     pub(super) store: Store,
     pub(super) changes: Arc<Changes>,
-    /// Set for the queue of accepted deliveries.
+    /// The signal to the worker. `None` except for the queue of accepted deliveries.
     pub(super) worker: Option<WorkerSignal>,
     /// Maximum number of concurrent writes. With two, the next batch is ready when the current one commits.
     pub(super) writes_at_once: usize,
@@ -71,8 +71,8 @@ impl Line {
         let batch = Arc::new(batch);
         match self.write_rows(Arc::clone(&batch)).await {
             Ok(stored) => self.answer(&batch.rows, senders, stored),
-            // One invalid row must not fail the others, so each is written separately. This also resolves a
-            // deadlock with another node that stores the same deliveries in a different order.
+            // One invalid row must not fail the others, so each row is written separately. Separate writes also
+            // resolve a deadlock with another node that stores the same deliveries in a different order.
             Err(error)
                 if batch.rows.len() > 1
                     && (!error.is_unavailable() || matches!(error, StoreError::Deadlock(_))) =>
@@ -99,8 +99,8 @@ impl Line {
     }
 
     fn answer(&self, rows: &[NewDelivery], senders: Vec<Sender>, stored: Vec<Stored>) {
-        // The worker is notified before the senders: tokio runs the task that was woken last at once, and that should
-        // be a sender.
+        // The worker is notified before the senders. Tokio runs the task that was woken last first, and a sender
+        // should run first.
         if let Some(worker) = &self.worker {
             worker.stored(rows.iter().map(|row| {
                 let target = row.target.as_deref().unwrap_or_default();
@@ -213,7 +213,7 @@ async fn store_known(
                 Ok(Stored::Duplicate(first))
             }
         }
-        // The earlier delivery has been removed since, so this one can be stored.
+        // The earlier delivery has been removed in the meantime, so this one can be stored.
         Repeat::Unknown => match conn.insert_deliveries(std::slice::from_ref(row)).await? {
             stored if stored.contains(&true) => Ok(Stored::New),
             _ => Err(StoreError::Damaged {

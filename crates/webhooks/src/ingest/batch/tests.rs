@@ -1,7 +1,7 @@
 use super::*;
 use gatehouse_domain::{DeliveryStatus, Timestamp, WebhookId};
 
-/// A delivery whose payload has this many bytes.
+/// Returns a delivery whose payload has this many bytes.
 fn waiting(payload: usize) -> Waiting {
     let row = NewDelivery {
         id: DeliveryId::from_text("del_a"),
@@ -39,7 +39,7 @@ fn waiting(payload: usize) -> Waiting {
 
 #[tokio::test]
 async fn deliveries_of_8_mib_are_one_write_and_one_byte_more_is_two() {
-    // Headers and preview are four bytes.
+    // Headers and preview take four bytes.
     let half = BATCH_BYTES / 2 - 4;
     for (last, expected) in [(half, &[2][..]), (half + 1, &[1, 1])] {
         let (sender, inbox) = mpsc::channel(2);

@@ -49,7 +49,7 @@ async fn a_flood_from_many_clients_costs_few_leases() {
         assert_eq!(compared, Ok(Err(VerifyError::Wrong)));
     }
     store.close().await;
-    // Fails if the node asked the database for more than 16 of them.
+    // The query fails if the node asked the database for more than 16 clients.
     let leases = "SELECT 1 / (CASE WHEN COUNT(DISTINCT name) BETWEEN 1 AND 16 THEN 1 ELSE 0 END) FROM rate_permits";
     run_sql(&database.location, leases).await;
 }

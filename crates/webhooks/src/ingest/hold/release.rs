@@ -11,7 +11,7 @@ use http::HeaderMap;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// Why held deliveries could not be processed now.
+/// Why held deliveries could not be processed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ReleaseError {
     #[error(transparent)]
@@ -23,9 +23,9 @@ pub(crate) enum ReleaseError {
 }
 
 impl Webhooks {
-    /// Processes held deliveries in the order of their arrival, until there are none or the vault is sealed. After an
-    /// error, the delivery stays for the next call. Deliveries of a webhook that cannot be read stay until the vault is
-    /// unsealed again, and those of a webhook without its profile until the profiles change.
+    /// Processes held deliveries in the order of their arrival, until there are none or the vault is sealed. After
+    /// an error, the delivery is kept for the next call. Deliveries of an unreadable webhook are kept until the
+    /// vault is next unlocked. Deliveries of a webhook without its profile are kept until the profiles change.
     pub(crate) async fn release_held(&self) -> Result<(), ReleaseError> {
         let mut passed: Option<DeliveryId> = None;
         let mut unreadable: HashSet<WebhookId> = HashSet::new();
@@ -91,7 +91,7 @@ impl Webhooks {
             .0
             .store
             .read(move |conn| Box::pin(async move { conn.find_delivery(id.as_str()).await }));
-        // A crash, or another node, can leave the held delivery behind after its outcome was stored.
+        // A crash or another node can leave the held delivery in the table after its outcome was stored.
         if find.await?.is_some() {
             return Ok(());
         }
@@ -121,7 +121,7 @@ impl Webhooks {
         Ok(())
     }
 
-    /// The webhook of a held delivery, with its secrets. `None` if it was deleted.
+    /// Returns the webhook of a held delivery, with its secrets. Returns `None` if the webhook was deleted.
     async fn held_webhook(
         &self,
         held: &HeldDelivery,
@@ -130,7 +130,7 @@ impl Webhooks {
         let webhook = if let Some(webhook) = find() {
             webhook
         } else {
-            // This node may not have loaded it yet.
+            // This node may not have loaded the webhook yet.
             if !self.exists(&held.webhook_id).await? {
                 return Ok(None);
             }

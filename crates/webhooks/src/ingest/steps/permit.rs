@@ -1,4 +1,4 @@
-//! The rate limits, and duplicates over them.
+//! The rate limits, and duplicates that exceed them.
 
 use super::Arrived;
 use crate::ingest::intake::Intake;
@@ -12,8 +12,8 @@ use gatehouse_domain::DeliveryId;
 use gatehouse_store::{RateRefused, StoreError};
 
 impl Intake {
-    /// Reserves a permit under the rate limits, or in the webhook's queue if it has one. If there is none,
-    /// checks whether the delivery is a duplicate, which does not need a permit.
+    /// Reserves a permit under the rate limits, or in the webhook's queue if it has one. If no permit is free,
+    /// checks whether the delivery is a duplicate, which needs no permit.
     pub(in crate::ingest) async fn reserve(
         &self,
         arrived: &Arrived<'_>,
@@ -44,7 +44,8 @@ impl Intake {
             .global_rate_limit_per_minute;
         let per_minute = PerMinute {
             webhook: config.rate_limit_per_minute,
-            // If the counter cannot reach a limit within a minute, the limit has no effect.
+            // A limit beyond the range of the counter cannot be reached within a minute, so the maximum has the
+            // same effect.
             global: u32::try_from(global).unwrap_or(u32::MAX),
         };
         let (limits, id) = (&self.inner.limits, &self.webhook.id);
@@ -61,7 +62,7 @@ impl Intake {
         })
     }
 
-    /// Returns the delivery that this one duplicates, unless this one may run as a redelivery.
+    /// Returns the delivery that this one duplicates. Returns `None` if this one may run as a redelivery.
     async fn find_first(&self, arrived: &Arrived<'_>) -> Result<Option<DeliveryId>, StoreError> {
         let keys = Keys {
             webhook: self.webhook.id.clone(),

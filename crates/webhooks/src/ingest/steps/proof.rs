@@ -54,8 +54,8 @@ impl Intake {
         }
     }
 
-    /// Returns the response to a verified request that only verifies the URL. While several secrets are valid, it is
-    /// made with the one that the sender uses.
+    /// Returns the response to a verified request that only verifies the URL. If several secrets are valid, the
+    /// response uses the secret of the request.
     pub(in crate::ingest) fn handshake(
         &self,
         request: Request<'_>,
@@ -78,7 +78,7 @@ impl Intake {
     /// Verifies a proof. Limits wrong tokens per client, but not signatures.
     async fn prove<'a>(&self, input: &VerifyInput<'a>) -> Result<Proof<'a>, IngestError> {
         let tokens = verify::offered_tokens(input);
-        // The client of a held delivery does not learn the outcome, and the number of held deliveries is limited.
+        // The client of a held delivery does not receive the outcome, and the number of held deliveries is limited.
         if tokens == 0 || matches!(self.phase, Phase::Release(_)) {
             return Ok(verify::prove(input)?);
         }

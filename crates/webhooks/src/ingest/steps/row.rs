@@ -9,7 +9,7 @@ use gatehouse_store::{NewDelivery, PREVIEW_BYTES};
 use http::HeaderMap;
 use std::borrow::Cow;
 
-/// Returns the beginning of a body as text that every engine can store. Invalid bytes are replaced; the last
+/// Returns the beginning of a body as text that every engine can store. Invalid bytes are replaced. The last
 /// character is complete.
 pub(crate) fn preview(body: &[u8]) -> String {
     let start = body.get(..PREVIEW_BYTES).unwrap_or(body);
@@ -42,8 +42,8 @@ pub(crate) fn preview(body: &[u8]) -> String {
 }
 
 impl Intake {
-    /// Returns the headers without those used for verification. Otherwise the secret could become an event
-    /// type or a key if the owner configures its header for that.
+    /// Returns the headers without those used for verification. Otherwise the secret could be stored as an event
+    /// type or a key, if the owner configures its header for that purpose.
     pub(in crate::ingest) fn without_proof<'h>(
         &self,
         headers: &'h HeaderMap,
@@ -53,7 +53,8 @@ impl Intake {
         event::without(headers, &names)
     }
 
-    /// Returns a row without event, payload and configuration, as for a refused delivery. Its preview is of `body`.
+    /// Returns a row without event, payload and configuration, as for a refused delivery. The preview is the
+    /// beginning of `body`.
     pub(in crate::ingest) fn row(
         &self,
         status: DeliveryStatus,
@@ -98,7 +99,7 @@ impl Intake {
         }
     }
 
-    /// Returns the row of a delivery whose preview is of `previewed`.
+    /// Returns the row of a delivery. The preview is the beginning of `previewed`.
     pub(super) fn row_of(
         &self,
         status: DeliveryStatus,

@@ -107,7 +107,7 @@ pub(in super::super) fn deliver_extra(
     Ok(extra)
 }
 
-/// Validates a template that is JSON, and that its channel can send it.
+/// Validates a JSON template. Checks that the channel can send JSON.
 pub(in super::super) fn json_body(config: &WebhookConfig) -> Checked<()> {
     const FIELD: &str = "template_format";
     if config.template_format == TemplateFormat::Text {

@@ -4,7 +4,7 @@ use super::*;
 use crate::error::WebhooksError;
 use serde_json::json;
 
-/// The reason why a list is refused.
+/// Returns the reason why a list is refused.
 fn refused(list: &Value) -> String {
     match conditions(list) {
         Err(WebhooksError::Invalid { field, reason }) => {

@@ -14,8 +14,8 @@ use serde_json::json;
 use std::sync::Arc;
 
 impl Inner {
-    /// Starts a run, and moves its schedule to the next one. Returns `false` if the schedule is paused. Its run stays
-    /// due, and the runs that become due until it is resumed are combined into one.
+    /// Starts a run, and moves its schedule to the next run. Returns `false` if the schedule is paused. The run of
+    /// a paused schedule stays due, and is combined with the runs that become due until the schedule is resumed.
     pub(super) async fn start_run(self: &Arc<Self>, run: ScheduleRow) -> Result<bool, RunError> {
         let id = run.webhook_id.clone();
         let read = self
@@ -124,7 +124,7 @@ impl Inner {
     }
 }
 
-/// The payload of a run. docs/API-webhooks.md documents it.
+/// Returns the payload of a run. docs/API-webhooks.md documents the payload.
 fn payload(schedule: &Schedule, runs: CaughtUp) -> String {
     json!({
         "type": EVENT,

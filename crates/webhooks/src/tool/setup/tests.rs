@@ -56,7 +56,7 @@ fn webhook(profile: &str, auth_mode: AuthMode, header: Option<&str>) -> Webhook 
     }
 }
 
-/// The headers of the test command, with a real secret.
+/// Returns the headers of the test command, with a real secret.
 fn tried(steps: &str) -> Option<HeaderMap> {
     let (_, line) = steps.split_once("curl -X POST ")?;
     let given = line.split("-H '").skip(1);

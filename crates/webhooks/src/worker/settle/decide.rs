@@ -14,7 +14,7 @@ use gatehouse_store::{
 };
 use std::time::Duration;
 
-/// The record of an attempt that counts and will be repeated.
+/// Returns the record of an attempt that counts and will be repeated.
 pub(super) fn failed_attempt(
     row: &DeliveryRow,
     next: &Next,
@@ -117,8 +117,8 @@ pub(super) fn decide(
     }
 }
 
-/// Waits as long as the model's provider asked, without using an attempt. A delivery that waited too long uses
-/// its attempts.
+/// Waits as long as the model provider requested, without using up an attempt. If the delivery has waited too long,
+/// the wait uses up an attempt.
 fn wait(
     inner: &Inner,
     row: &DeliveryRow,
@@ -178,7 +178,7 @@ fn answered(trace: &Trace, answer: String, target: String, now: Timestamp) -> De
     }
 }
 
-/// Input and output tokens as the store has them.
+/// Returns input and output tokens in the types of the store.
 fn stored_tokens(trace: &Trace) -> (Option<i64>, Option<i64>) {
     let stored = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
     let (input, output) = trace.tokens.unzip();
@@ -186,7 +186,7 @@ fn stored_tokens(trace: &Trace) -> (Option<i64>, Option<i64>) {
 }
 
 fn stored_actions(trace: &Trace) -> String {
-    // Actions consist of plain fields, which always serialize.
+    // Actions consist of plain fields, so serializing them cannot fail.
     serde_json::to_string(&trace.actions).unwrap_or_else(|_| "[]".to_owned())
 }
 

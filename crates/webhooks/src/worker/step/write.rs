@@ -16,8 +16,8 @@ impl Worker {
         self.write(&[]).await.map(drop)
     }
 
-    /// Stores and claims in one transaction. If the database permanently refuses this transaction, uses one
-    /// transaction per run and per line. Runs that are not acknowledged stay in `settled`.
+    /// Stores results and claims deliveries in one transaction. If the database permanently refuses this
+    /// transaction, uses one transaction per run and per line. Runs that are not acknowledged stay in `settled`.
     pub(super) async fn write(&mut self, takes: &[Take]) -> Result<Claims, StoreError> {
         let endings: Vec<_> = self
             .settled
@@ -110,7 +110,7 @@ impl Worker {
             Err(error) => {
                 tracing::error!(
                     error = &error as &dyn std::error::Error,
-                    "this was refused as well; the lease of the delivery will expire, and it will be attempted again"
+                    "the failure was also refused; the lease of the delivery will expire, and another attempt follows"
                 );
                 Ok(false)
             }

@@ -134,7 +134,7 @@ async fn a_turn_without_an_answer_fails_the_delivery_at_once() {
             assert!(error.contains(expected), "{error}");
             assert_eq!(failed.attempts, 1);
         }
-        // An answer that was cut off is an answer.
+        // A truncated answer is still an answer.
         model.answer(|_| finish(json!({ "content": "Hal" }), "length"));
         harness.arrive(&webhook, &[(4, "a")]).await;
         harness.until(4, DeliveryStatus::Completed).await;
@@ -173,7 +173,7 @@ async fn delete_while_running(database: TestDatabase, model: FakeModel) {
     let webhook = harness.webhook("a", json!({})).await;
     let other = harness.webhook("b", json!({})).await;
     harness.work();
-    // The second waits for the first. The third belongs to another webhook but shares the session.
+    // The second delivery waits for the first. The third belongs to another webhook but shares the session.
     harness
         .arrive(&webhook, &[(1, "shared"), (2, "shared")])
         .await;

@@ -106,7 +106,7 @@ async fn an_answer_that_was_stored_before_a_crash_is_sent_after_it() {
         harness.until(1, DeliveryStatus::Queued).await;
         harness.until(1, DeliveryStatus::Queued).await;
         harness.stop().await;
-        // As a process that died while it sent the answer.
+        // The state after a process died while it sent the answer.
         leave_in_work(&database, 1, 1).await;
 
         receiver.answers(200, None);

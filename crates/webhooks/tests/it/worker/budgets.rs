@@ -54,7 +54,7 @@ async fn a_delivery_waits_without_an_attempt_until_its_budget_is_raised_or_reset
 
         harness.agents.set_budget(budget(scope, 26)).await.unwrap();
         harness.webhooks.wake();
-        // One of the two fits into the raised budget.
+        // The raised budget is enough for one of the two deliveries.
         harness.until_all(&[0], DeliveryStatus::Completed).await;
         harness.advance(Duration::from_hours(25));
         harness.until_all(&[0], DeliveryStatus::Completed).await;
@@ -71,7 +71,7 @@ async fn a_delivery_waits_without_an_attempt_until_its_budget_is_raised_or_reset
     .await;
 }
 
-/// Its turn was refused before the budget was raised, and the refusal is stored afterwards.
+/// The turn was refused before the budget was raised, and the refusal is stored after that.
 #[tokio::test]
 async fn a_delivery_that_was_refused_while_its_budget_was_raised_does_not_wait_for_the_reset() {
     everywhere(|database, model| async move {

@@ -76,7 +76,7 @@ async fn a_delivery_that_waits_for_a_retry_is_tried_now() {
     .await;
 }
 
-/// Counts without a replay.
+/// Counts the matching deliveries without replaying them.
 async fn count_replayed(harness: &Harness, query: ReplayQuery) -> i64 {
     let dry = ReplayQuery {
         limit: 10,

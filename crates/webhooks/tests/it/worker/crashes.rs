@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use super::model;
 
-/// On a shared database, a dead process is recognized only when its lease expires.
+/// Lets the lease expire. On a shared database, a dead process is detected only when its lease expires.
 pub async fn let_the_lease_end(harness: &Harness) {
     if harness.store.engine() == Engine::Postgres {
         harness.worker_has_looked().await;
@@ -81,7 +81,7 @@ async fn a_delivery_that_ends_the_process_each_time_is_given_up() {
         let error = failed.error.unwrap();
         assert!(error.contains("stopped 3 times"), "{error}");
         assert_eq!(failed.attempts, 3);
-        // The next delivery of the session runs. The one that was attempted twice waits briefly.
+        // The next delivery of the session runs. The delivery that was attempted twice waits briefly.
         harness.until(2, DeliveryStatus::Completed).await;
         let third = harness.row(3).await;
         assert_eq!((third.status, third.attempts), (DeliveryStatus::Queued, 2));

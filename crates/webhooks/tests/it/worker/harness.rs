@@ -1,4 +1,4 @@
-//! A test node: everything that a delivery needs, with a real database and a scripted model.
+//! A test node: all parts that a delivery needs, with a real database and a scripted model.
 
 use super::model::{self, FakeModel};
 use gatehouse_agents::{Agents, AgentsParts, AgentsSettings};
@@ -30,7 +30,7 @@ use tokio_util::task::TaskTracker;
 
 /// The start time of every test, in Unix milliseconds.
 pub const START: i64 = 1_795_000_000_000;
-/// Timeout for anything that should happen immediately.
+/// Timeout for events that should happen immediately.
 const PATIENCE: Duration = Duration::from_secs(20);
 pub const PASSWORD: &str = "correct horse battery";
 
@@ -95,7 +95,7 @@ impl Harness {
         Self::open_at(&database.location, database.directory(), model, settings).await
     }
 
-    /// Opens a node on a database that another process created.
+    /// Opens a node on a database that another process has created.
     pub async fn open_at(
         location: &Location,
         directory: &Path,
@@ -210,7 +210,7 @@ impl Harness {
         self.clock.now().as_millis()
     }
 
-    /// Sets the wall clock, as an operator might. The monotonic clock is unaffected.
+    /// Sets the wall clock, like an operator. The monotonic clock is not affected.
     pub fn jump_days(&self, days: i64) {
         self.clock.set_wall(at(self.clock_ms() + days * 86_400_000));
     }
@@ -255,7 +255,7 @@ impl Harness {
         row
     }
 
-    /// A delivery as ingest would store it, before the worker sees it.
+    /// Returns a delivery as ingest would store it.
     pub fn delivery(&self, n: u32, webhook: &WebhookRow, session: &str) -> NewDelivery {
         let mut snapshot: Value = serde_json::from_str(&webhook.config).unwrap();
         let target = match snapshot["deliver_only"].as_bool() {
@@ -303,7 +303,7 @@ impl Harness {
         self.webhooks.wake();
     }
 
-    /// Ends a waiting delivery, as a worker would.
+    /// Ends a waiting delivery, like a worker.
     pub async fn end_as(&self, wanted: &DeliveryId, status: DeliveryStatus) {
         let (wanted, now) = (wanted.clone(), self.clock.now());
         let ended = self.write(move |conn| {
@@ -419,7 +419,7 @@ impl Harness {
         self.webhooks.reload().await.unwrap();
     }
 
-    /// The texts in the inbox, oldest first.
+    /// Returns the texts in the inbox, oldest first.
     pub async fn inbox(&self) -> Vec<String> {
         let page = self
             .channels
@@ -473,7 +473,7 @@ fn merge(into: &mut Value, more: Value) {
     }
 }
 
-/// A delivery ID that sorts by its number.
+/// Returns a delivery ID. IDs sort by their numbers.
 pub fn id(n: u32) -> DeliveryId {
     DeliveryId::from_text(format!("del_{n:08}"))
 }
@@ -482,7 +482,7 @@ pub fn number(id: &DeliveryId) -> u32 {
     id.as_str().trim_start_matches("del_").parse().unwrap_or(0)
 }
 
-/// Puts a delivery in the state that a crashed process leaves: running, with this many attempts.
+/// Puts a delivery in the state that a crashed process leaves: running, with this number of attempts.
 pub async fn leave_in_work(database: &TestDatabase, n: u32, attempts: i64) {
     let sql = format!(
         "UPDATE webhook_deliveries SET status = 'processing', attempts = {attempts},

@@ -112,9 +112,9 @@ async fn a_paused_webhook_accepts_deliveries_and_works_on_them_after_it_is_resum
             let error = delivery.error.unwrap();
             assert_eq!(error, "Waits until the webhook is resumed.");
         }
-        // The owner made them wait, so no worker is late.
+        // The owner paused these deliveries, so no worker is late.
         assert_eq!(harness.webhooks.oldest_due().await.unwrap(), None);
-        // Another change does not resume it.
+        // A change of another setting does not resume the webhook.
         let renamed = json!({ "name": "renamed" });
         assert!(update(&harness, id, renamed).await.unwrap().webhook.paused);
         assert!(!pause(id, false).await.paused);
@@ -161,7 +161,7 @@ async fn a_channel_that_does_not_answer_is_tried_with_one_delivery_now_and_then(
         harness.advance(Duration::from_millis(4999));
         harness.worker_has_looked().await;
         assert_eq!(harness.row(4).await.attempts, 0);
-        // The first probe gets no response, so the second waits twice as long.
+        // The first probe gets no response, so the delay before the second one is twice as long.
         harness.advance(Duration::from_millis(1));
         let probed = harness.until(4, DeliveryStatus::Queued).await;
         assert_eq!(probed.attempts, 1);
@@ -179,7 +179,7 @@ async fn a_channel_that_does_not_answer_is_tried_with_one_delivery_now_and_then(
     .await;
 }
 
-/// What ends the state of a channel that does not respond.
+/// The event that ends the state of a channel that does not respond.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
     Test,
@@ -236,7 +236,7 @@ async fn a_channel_responds_again_when_it_is_tested_disabled_changed_or_deleted(
     }
 }
 
-/// What shows whether deliveries wait for a channel.
+/// The operation that shows whether deliveries wait for a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shown {
     Error,
@@ -320,7 +320,7 @@ async fn a_test_on_another_node_ends_the_wait_for_a_channel() {
         harness.work();
         harness.until_all(&[1, 2, 3], DeliveryStatus::Queued).await;
         harness.worker_has_looked().await;
-        // As after a change on another node.
+        // Reads the accounts again, as after a change on another node.
         let unresponsive = async || {
             harness.channels.forget_accounts();
             harness.webhooks.unresponsive_channels().await.unwrap()

@@ -1,8 +1,8 @@
-//! Kills the process before each write of deliveries to the inbox. After a restart, each delivery must be
-//! in the inbox exactly once.
+//! Kills the process before each write of deliveries to the inbox. After a restart, each delivery must be in the
+//! inbox exactly once.
 //!
-//! The test runs its own executable as the victim: the ignored test [`victim`] works on the given database,
-//! with a trap before its n-th write.
+//! The test runs its own executable as the victim: the ignored test [`victim`] runs on the given database and is
+//! killed before its n-th write.
 
 use super::harness::{Harness, number, settings};
 use super::model;
@@ -17,7 +17,7 @@ use std::process::{Command, Stdio};
 const DIRECTORY: &str = "GATEHOUSE_CRASH_DIRECTORY";
 const AT: &str = "GATEHOUSE_CRASH_AT";
 const FIRST: &str = "GATEHOUSE_CRASH_FIRST";
-/// Far more writes than a round has; the loop below must end before this.
+/// Far more than the number of writes in a round. The loop below must end before this number.
 const MOST: u32 = 200;
 /// Number of deliveries per round.
 const ROUND: u32 = 3;
@@ -68,8 +68,8 @@ fn run_victim(directory: &Path, at: u32, first: u32) -> bool {
     status.success()
 }
 
-/// Whether any of these deliveries waits or runs. Reads each row once: a delivery may return from running to the
-/// queue between two reads.
+/// Returns whether any of these deliveries waits or runs. Reads all rows with one query, because a running delivery
+/// may return to the queue between two reads.
 async fn is_any_open(harness: &Harness, numbers: &[u32]) -> bool {
     for n in numbers {
         if harness.row(*n).await.status.is_open() {
@@ -90,7 +90,7 @@ async fn the_inbox_has_each_delivery_once_wherever_the_process_ends() {
         let first = 1 + at * ROUND;
         let numbers: Vec<u32> = (first..first + ROUND).collect();
         let harness = Harness::open(&database, &model).await;
-        // Two deliveries of one session and one of another.
+        // Two deliveries share a session, and one has its own.
         let new = numbers.iter().map(|n| {
             let session = if *n == first + 2 { "b" } else { "a" };
             harness.delivery(*n, &webhook, session)

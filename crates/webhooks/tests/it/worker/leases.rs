@@ -38,7 +38,7 @@ async fn a_lease_is_renewed_while_the_run_continues() {
     .await;
 }
 
-/// A run whose lease another node took over writes nothing; the other node's result is kept.
+/// If another node took over the lease of a run, the run writes nothing, and the other node's result is kept.
 #[tokio::test]
 async fn who_lost_the_lease_writes_nothing_and_stops() {
     everywhere(|database, model| async move {
@@ -69,7 +69,7 @@ async fn who_lost_the_lease_writes_nothing_and_stops() {
         let row = harness.row(1).await;
         assert_eq!(row.status, DeliveryStatus::Processing);
         assert_eq!(row.lease_owner.as_deref(), Some("another node"));
-        // The other node dies too: after a full lease without renewal, its delivery is taken over.
+        // The other node also dies. After a full lease without renewal, its delivery is taken over.
         model.release(10);
         harness.advance(Duration::from_mins(1));
         let queued = harness.until(1, DeliveryStatus::Queued).await;
@@ -134,7 +134,7 @@ async fn until_some(database: &TestDatabase, sql: &str) {
     }
 }
 
-/// A read that takes as long as a lease does not make a lease old that is renewed meanwhile.
+/// A lease that is renewed during a slow read is not considered expired, even if the read takes as long as a lease.
 #[tokio::test]
 async fn a_lease_that_is_renewed_during_a_slow_read_holds() {
     let Some(database) = postgres().await else {
@@ -167,7 +167,7 @@ async fn a_lease_that_is_renewed_during_a_slow_read_holds() {
     harness.stop().await;
 }
 
-/// A live node keeps its deliveries, no matter how long they take.
+/// A running node keeps its deliveries, no matter how long they take.
 #[tokio::test]
 async fn a_lease_that_is_renewed_elsewhere_holds() {
     everywhere(|database, model| async move {
@@ -192,13 +192,13 @@ async fn a_lease_that_is_renewed_elsewhere_holds() {
     .await;
 }
 
-/// What a run stores that was refused its next request, because its lease may have expired.
+/// The error that is stored for a run whose next request was refused because its lease may have expired.
 const EXPIRED: &str = "could not renew its lease";
 
-/// How often a held transaction sends a statement. PostgreSQL ends one that is idle for three seconds.
+/// How often a held transaction sends a statement. PostgreSQL ends a transaction that is idle for three seconds.
 const HOLDING: Duration = Duration::from_secs(1);
 
-/// Keeps every node from changing the queue, as a slow database does, until `meanwhile` has ended.
+/// Prevents all nodes from changing the queue until `meanwhile` has ended, like a slow database.
 async fn without_queue_writes(store: &Store, meanwhile: impl Future<Output = ()>) {
     let (hold, is_held) = oneshot::channel();
     let (release, mut released) = oneshot::channel::<()>();
@@ -234,7 +234,8 @@ async fn end_of_turn(agents: &Agents, begin: impl FnOnce()) -> Stop {
     }
 }
 
-/// A node whose delivery 1 waits for the model, which will call a tool. The next request of the run is its second.
+/// Returns a node whose delivery 1 waits for the model, which will call a tool. The next request of the run is its
+/// second.
 async fn waiting_for_the_model(database: &TestDatabase, max_attempts: u32) -> (Harness, FakeModel) {
     let model = FakeModel::answering(|_| say("done")).await;
     model.will([call("nothing", &json!({}))]);
@@ -254,8 +255,8 @@ async fn waiting_for_the_model(database: &TestDatabase, max_attempts: u32) -> (H
     (harness, model)
 }
 
-/// Lets the lease expire while the node cannot renew it, then runs `take_over`. The run ends at its second request,
-/// which is not sent.
+/// Lets the lease expire while the node cannot renew it, and then runs `take_over`. The run ends at its second
+/// request, which is not sent.
 async fn end_without_lease(
     database: &TestDatabase,
     (harness, model): (&Harness, &FakeModel),
@@ -318,7 +319,7 @@ async fn the_last_run_of_a_delivery_that_ends_without_its_lease_fails_it() {
     harness.stop().await;
 }
 
-/// The other node has taken the lease over before this run ends.
+/// The other node has taken over the lease before this run ends.
 #[tokio::test]
 async fn a_run_that_ends_after_its_lease_was_taken_over_changes_nothing() {
     let Some(database) = postgres().await else {
@@ -327,7 +328,7 @@ async fn a_run_that_ends_after_its_lease_was_taken_over_changes_nothing() {
     let (harness, model) = waiting_for_the_model(&database, 12).await;
     let take_over = "UPDATE webhook_deliveries SET lease_owner = 'another node', attempts = 2";
     end_without_lease(&database, (&harness, &model), Some(take_over)).await;
-    // The node looks at the leases of others at most once per second.
+    // The node checks the leases of other nodes at most once per second.
     harness.advance(Duration::from_secs(2));
     harness.worker_has_looked().await;
     let row = harness.row(1).await;
@@ -338,7 +339,7 @@ async fn a_run_that_ends_after_its_lease_was_taken_over_changes_nothing() {
     assert_eq!(row.lease_owner.as_deref(), Some("another node"));
     assert!(shown(&harness).await.failed_attempts.is_empty());
 
-    // The other node dies as well. The delivery is not lost, and completes once.
+    // The other node also dies. The delivery is not lost, and completes once.
     model.release(10);
     harness.advance(Duration::from_mins(1));
     let queued = harness.until(1, DeliveryStatus::Queued).await;

@@ -88,7 +88,7 @@ async fn a_delivery_of_a_process_that_ended_is_taken_over_and_counted() {
     everywhere(|database, model| async move {
         let recorder = PrometheusBuilder::new().build_recorder();
         let handle = recorder.handle();
-        // The runtime of a test has one thread.
+        // The runtime of a test has one thread, so a thread-local recorder receives all metrics.
         let _guard = ::metrics::set_default_local_recorder(&recorder);
         let harness = Harness::open(&database, &model).await;
         let webhook = harness.webhook("a", json!({ "deliver_only": true })).await;

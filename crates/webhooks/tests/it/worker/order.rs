@@ -72,7 +72,7 @@ async fn a_delivery_starts_as_soon_as_it_is_stored() {
         let harness = Harness::open(&database, &model).await;
         let webhook = harness.webhook("a", json!({ "deliver_only": true })).await;
         harness.work();
-        // The clock does not advance, so no timer of the worker is involved.
+        // The clock does not advance, so no timer of the worker fires.
         for n in 1..=20 {
             harness.arrive(&webhook, &[(n, &n.to_string())]).await;
             harness.until(n, DeliveryStatus::Completed).await;

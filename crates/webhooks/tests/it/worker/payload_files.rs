@@ -11,7 +11,7 @@ use gatehouse_store::NewDelivery;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// Reads every file as a picture, unless it begins with 0.
+/// Accepts every file as a picture, unless it begins with 0.
 fn picture(data: Bytes) -> BoxFuture<'static, Option<NewAttachment>> {
     let picture = NewAttachment {
         name: String::new(),
@@ -24,7 +24,7 @@ fn picture(data: Bytes) -> BoxFuture<'static, Option<NewAttachment>> {
     Box::pin(async move { (data.first() != Some(&0)).then_some(picture) })
 }
 
-/// A `data:` URL of bytes of this value.
+/// Returns a `data:` URL of bytes with this value.
 fn file(byte: u8) -> String {
     format!("data:image/png;base64,{}", BASE64.encode(&[byte; 60]))
 }

@@ -8,7 +8,7 @@ use gatehouse_store::testing::{run_sql, sqlite};
 use serde_json::json;
 use std::time::Duration;
 
-/// A result that can never be stored fails its delivery. The other results are stored unchanged.
+/// A result that can never be stored fails its delivery. Other results are stored unchanged.
 #[tokio::test]
 async fn an_end_that_the_database_refuses_is_stored_as_failed_and_holds_up_no_other() {
     let database = sqlite();
@@ -39,7 +39,7 @@ async fn an_end_that_the_database_refuses_is_stored_as_failed_and_holds_up_no_ot
     harness.stop().await;
 }
 
-/// PostgreSQL refuses a text in a column for numbers.
+/// PostgreSQL refuses text in a numeric column, so this test needs SQLite.
 #[tokio::test]
 async fn a_delivery_that_cannot_be_read_fails_and_its_line_and_session_continue() {
     let database = sqlite();
@@ -95,7 +95,7 @@ async fn a_delivery_that_may_be_from_a_newer_version_waits_and_its_line_continue
         for n in [3, 5] {
             assert_eq!(harness.row(n).await.attempts, 0, "{n}");
         }
-        // One that is canceled no longer holds up its session.
+        // A canceled delivery no longer delays its session.
         let canceled = harness.webhooks.cancel_delivery(id(4).as_str()).await;
         assert_eq!(canceled.unwrap().status, DeliveryStatus::Failed);
         harness.until(5, DeliveryStatus::Completed).await;

@@ -12,7 +12,7 @@ use serde_json::json;
 use std::time::Duration;
 use tokio::net::TcpListener;
 
-/// A server that accepts connections but never responds, and an account that sends to it.
+/// Creates a server that accepts connections but never responds, and an account that sends to it.
 pub(super) async fn hanging_account(harness: &Harness, id: &str) -> (TcpListener, String) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
@@ -43,7 +43,7 @@ async fn count(harness: &Harness, numbers: std::ops::Range<u32>, status: Deliver
     count
 }
 
-/// The slot goes to the line of `busy`, whose delivery must wait for an older one of its session.
+/// The slot is first assigned to the line of `busy`, whose delivery must wait for an older one of its session.
 #[tokio::test]
 async fn a_slot_that_a_line_cannot_use_goes_to_another_at_once() {
     everywhere(|database, model| async move {
@@ -65,7 +65,7 @@ async fn a_slot_that_a_line_cannot_use_goes_to_another_at_once() {
         harness.work();
         harness.arrive(&busy, &[(1, "one")]).await;
         harness.until(1, DeliveryStatus::Processing).await;
-        // The line that was served last is the last one to be served again.
+        // The line that was served last is served last in the next round.
         harness.arrive(&free, &[(2, "two")]).await;
         harness.until(2, DeliveryStatus::Completed).await;
         let together = vec![
@@ -73,7 +73,7 @@ async fn a_slot_that_a_line_cannot_use_goes_to_another_at_once() {
             harness.delivery(4, &free, "three"),
         ];
         harness.insert(together).await;
-        // Long before the worker looks at the queue without a reason.
+        // Long before the worker polls the queue.
         let done = harness.until(4, DeliveryStatus::Completed);
         tokio::time::timeout(Duration::from_secs(8), done)
             .await
@@ -226,7 +226,7 @@ async fn a_node_without_free_slots_notifies_the_others() {
     let stuck = harness.webhook("stuck", stuck).await;
     let other = Store::open(&database.location).await.unwrap();
     let mut notified = other.notified();
-    // The first change means that the connection listens.
+    // The first change shows that the connection is listening.
     notified.changed().await.unwrap();
     harness.work();
     harness.worker_has_looked().await;

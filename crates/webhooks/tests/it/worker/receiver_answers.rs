@@ -1,4 +1,4 @@
-//! The receiver's response to a delivery, as its attempts show it.
+//! The receiver's response to a delivery, as shown with its attempts.
 
 use super::harness::{Harness, everywhere, id};
 use super::retries::Receiver;
@@ -21,7 +21,7 @@ async fn shown(harness: &Harness, number: u32) -> Delivery {
         .unwrap()
 }
 
-/// A webhook with [`WEBHOOK_SECRET`] that forwards to a channel.
+/// Creates a webhook with [`WEBHOOK_SECRET`] that forwards to a channel.
 async fn with_secret(harness: &Harness, target: &str) -> WebhookRow {
     let more = json!({
         "deliver_only": true,
@@ -91,7 +91,7 @@ async fn the_last_attempt_of_a_failed_delivery_has_the_answer_without_secrets_an
         let key = SIGNING.strip_prefix("whsec_").unwrap();
         let escaped = WEBHOOK_SECRET.replace('/', "\\/").replace('+', "%2B");
         let echoed = format!("{WEBHOOK_SECRET} {escaped} {SIGNING} {key} token=abcd-1234;");
-        // The limit is within a secret.
+        // The limit is inside a secret.
         let padding = "ä".repeat(430);
         receiver.says(&format!("{echoed}{padding}{WEBHOOK_SECRET} and more"));
         let mut last = harness.webhooks.last_failure();

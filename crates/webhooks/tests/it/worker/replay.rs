@@ -107,7 +107,7 @@ async fn an_edited_replay_is_marked_and_leaves_the_original_untouched() {
         let stored = harness.webhooks.delivery(again.id.as_str()).await.unwrap();
         assert_eq!(stored.edited, [EditedPart::Payload]);
 
-        // A plain replay of an edited one repeats its payload, which still is not the sender's.
+        // A replay of an edited replay repeats the edited payload, which is still not the sender's.
         let third = harness.webhooks.replay(again.id.as_str()).await.unwrap();
         assert_eq!(third.edited, [EditedPart::Payload]);
         harness.until_all(&[0], DeliveryStatus::Completed).await;
@@ -151,7 +151,7 @@ async fn a_replay_for_another_target_goes_there_and_not_to_the_webhooks_own() {
         assert_eq!(sent, json!({ "n": 1, "text": "hello 1" }));
         assert_eq!(model.seen().len(), turns, "no agent");
 
-        // Back to an agent, whose answer goes to the inbox, with the payload edited as well.
+        // Replays for an agent, whose answer goes to the inbox, with an edited payload.
         let to_agent = edit(Some(r#"{"n":2}"#), Some("default"), Some("inbox"));
         let again = harness.webhooks.replay_edited("del_00000001", &to_agent);
         let again = again.await.unwrap();

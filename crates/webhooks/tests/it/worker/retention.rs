@@ -150,7 +150,7 @@ async fn a_clock_that_jumps_ahead_removes_nothing() {
         harness.jump_days(1000);
         assert_eq!(harness.webhooks.sweep().await.unwrap(), 0);
         harness.stop().await;
-        // Nothing is deleted after a restart with the wrong time either.
+        // After a restart with the wrong time, still nothing is deleted.
         let harness = Harness::open_with(&database, &model, wanted()).await;
         harness.jump_days(1000);
         assert_eq!(harness.webhooks.sweep().await.unwrap(), 0);

@@ -58,7 +58,7 @@ impl Receiver {
         *self.next.lock().unwrap() = (status, retry_after);
     }
 
-    /// Responds with this body from now on.
+    /// Sets the body of later responses.
     pub fn says(&self, body: &str) {
         body.clone_into(&mut self.body.lock().unwrap());
     }
@@ -67,12 +67,12 @@ impl Receiver {
         self.got.lock().unwrap().len()
     }
 
-    /// The `webhook-id` of each message it received.
+    /// Returns the `webhook-id` of each received message.
     pub fn ids(&self) -> Vec<String> {
         self.ids.lock().unwrap().clone()
     }
 
-    /// The texts of the messages it received.
+    /// Returns the texts of the received messages.
     pub fn texts(&self) -> Vec<String> {
         let got = self.got.lock().unwrap();
         let text = |body: &String| {
@@ -303,7 +303,7 @@ async fn a_delivery_waits_as_long_as_the_model_provider_asks_and_uses_no_attempt
         harness.advance(Duration::from_secs(721));
         let done = harness.until(1, DeliveryStatus::Completed).await;
         assert_eq!(done.attempts, 1);
-        // A provider that never stops asking for more time ends the delivery after a day.
+        // If a provider always requests more time, the delivery ends after a day.
         model.answer(|_| busy("86400"));
         harness.arrive(&webhook, &[(2, "a")]).await;
         harness.until(2, DeliveryStatus::Queued).await;

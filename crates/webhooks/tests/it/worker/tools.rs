@@ -7,7 +7,7 @@ use gatehouse_domain::{Actor, DeliveryStatus};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-/// Calls a trusted tool as a turn does.
+/// Calls a trusted tool like a turn.
 pub async fn call(harness: &Harness, tool: &str, input: Value) -> Result<String, String> {
     let tool = harness.agents.tools().find(tool).unwrap();
     assert_eq!(tool.audience(), Audience::Trusted);
@@ -94,7 +94,7 @@ async fn an_agent_manages_webhooks_from_making_to_deleting() {
     .await;
 }
 
-/// The secret as stored in the database; no vault exists here.
+/// Returns the secret in the database, which is plaintext because no vault exists.
 async fn stored_secret(harness: &Harness, id: &str) -> String {
     let id = id.to_owned();
     let read = harness

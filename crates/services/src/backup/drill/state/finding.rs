@@ -1,4 +1,4 @@
-//! What the state of trial restores means for the operator.
+//! The report of the state of trial restores to the operator.
 
 use super::{DAY_MS, LONGEST_MS, State, passed};
 use crate::backup::drill::{
@@ -12,12 +12,12 @@ const WAITING_ENCRYPTED: &str = "Backups are encrypted. The server will test the
     key of the file, which it keeps in memory for that. Of other encrypted backups, it will check only the file. Run \
     `gatehouse backup verify FILE --identity KEY` where the key is.";
 
-/// How late a drill may be before `doctor` reports it.
+/// How late a trial restore may be before `doctor` reports it.
 const LATE_MS: i64 = 2 * DAY_MS;
 
 impl State {
-    /// What `doctor` reports about drills with an interval of `days` days. `is_locked` states whether new backups are
-    /// encrypted to a key that this server does not have.
+    /// Returns the check of trial restores with an interval of `days` days. `is_locked` states whether new backups
+    /// are encrypted to a key that this server does not have.
     pub(in super::super) fn finding(&self, days: u16, is_locked: bool, now: Timestamp) -> Check {
         let did_not_end =
             |at: &Timestamp| at.as_millis().saturating_add(LONGEST_MS) < now.as_millis();
@@ -31,7 +31,7 @@ impl State {
             let message = format!("The trial restore that began at {began} did not end.");
             return Check::bad(RESTORED, message, HINT);
         }
-        // A restore of an unencrypted backup says nothing about the encrypted ones.
+        // A restore of an unencrypted backup proves nothing about encrypted ones.
         let is_of_today = |last: &&Last| {
             !is_locked || last.error.is_some() || last.had_key || last.extent != Extent::Restored
         };
@@ -42,8 +42,8 @@ impl State {
                 Check::fine(RESTORED, "A trial restore of the first backup will follow.")
             };
         };
-        // A backup that is known to be unusable matters more than a later one that could not be checked, and more than
-        // its own file.
+        // A backup that is known to be unusable is reported first. It is more important than a later backup that
+        // could not be checked, and than a later check of its file.
         if let Some(failed) = &self.unusable {
             return failed.failure();
         }
@@ -63,13 +63,14 @@ impl State {
         Check::bad(ENCRYPTED, message, ENCRYPTED_HINT)
     }
 
-    /// The result of the last check of the backup `name`. `None` unless it is the backup that was checked last, whose
-    /// content was read last, or that was last found unusable.
+    /// Returns the result of the last check of the backup `name`. Results are stored for three backups: the one
+    /// that was checked last, the one whose content was read last, and the one that was last found unusable.
+    /// Returns `None` for other backups.
     pub(in super::super) fn result_of(&self, name: &str) -> Option<CheckedBackup> {
         let of_this = |last: &&Last| last.name == name;
         let last = self.last.as_ref().filter(of_this);
         let tested = self.tested.as_ref().filter(of_this);
-        // A check of the content is stronger evidence than a later check that the file is unchanged.
+        // A check of the content proves more than a later check that the file is unchanged.
         let is_less =
             last.is_none_or(|last| last.error.is_none() && last.extent == Extent::Unchanged);
         let found = if is_less { tested.or(last) } else { last };

@@ -90,10 +90,10 @@ fn the_node_with_the_newest_backup_begins() {
     let mut other = state.clone();
     assert!(other.begin_with_newest(new, at("2026-01-03T00:20:00Z")));
     assert_eq!(other.started, Some(at("2026-01-03T00:20:00Z")));
-    // A backup that was made in the meantime does not start the wait again.
+    // A backup that was created in the meantime does not restart the wait.
     let mut other = state.clone();
     assert!(other.begin_with_newest(at("2026-01-03T00:19:00Z"), at("2026-01-03T00:20:00Z")));
-    // The node with the newest one is gone.
+    // The node with the newest backup is gone.
     assert!(!state.begin_with_newest(old, at("2026-01-03T01:00:00Z")));
     assert!(!state.begin_with_newest(old, at("2026-01-03T01:19:59Z")));
     assert!(state.begin_with_newest(old, at("2026-01-03T01:20:00Z")));
@@ -145,7 +145,7 @@ fn a_failure_does_not_hide_when_the_last_drill_succeeded() {
     assert_eq!(State::read(Some(stored)), State::default());
 }
 
-/// The end of a drill that did not restore its backup.
+/// Returns the end of a check that did not restore its backup.
 fn of_file(day: &str, error: Option<&str>, extent: Extent) -> Last {
     Last {
         at: at(&format!("{day}T00:00:00Z")),
@@ -162,7 +162,7 @@ fn of_file(day: &str, error: Option<&str>, extent: Extent) -> Last {
 fn an_encrypted_backup_that_was_not_restored_is_not_reported_as_restored() {
     let now = at("2026-01-04T00:00:00Z");
     let mut state = state(None);
-    // What an earlier restore showed is not reported when backups are encrypted since.
+    // The result of an earlier restore is not reported if backups have been encrypted since.
     let waiting = state.finding(7, true, now);
     assert_eq!((waiting.id, waiting.ok), (ENCRYPTED, true));
     assert!(
@@ -245,7 +245,7 @@ fn a_backup_that_can_be_restored_does_not_wait_for_the_check_of_an_encrypted_one
     assert!(state.is_due(7, Access::File, at("2026-01-10T00:00:00Z")));
 }
 
-/// The end of a drill with the key of the file.
+/// Returns the end of a trial restore with the key of the file.
 fn with_key(day: &str, error: Option<&str>, extent: Extent) -> Last {
     Last {
         had_key: true,
@@ -303,14 +303,14 @@ fn what_is_reported_about_an_encrypted_backup_names_how_far_it_was_tested() {
         assert!(found.message.contains(NOT_YOUR_KEY), "{found:?}");
         let checked = |state: &State| state.result_of("2026-01-02.backup.age").unwrap().result;
         assert_eq!(checked(&state), result);
-        // The file is still the same.
+        // The file has not changed.
         let mut later = state.clone();
         later.end(of_file("2026-01-02", None, Extent::Unchanged));
         let again = later.finding(7, true, now);
         assert_eq!(again.id, id);
         assert!(again.message.contains(&found.message), "{again:?}");
         assert_eq!(checked(&later), result);
-        // Of another file, and without a checksum, nothing is known.
+        // Nothing is known about another file, or without a checksum.
         for (day, extent) in [
             ("2026-01-03", Extent::Unchanged),
             ("2026-01-02", Extent::Header),
@@ -339,7 +339,7 @@ fn an_unchanged_file_does_not_hide_that_its_content_was_damaged() {
             let found = state.finding(7, true, now);
             assert!(!found.ok && found.message.contains("a checksum differs"));
         }
-        // Another program writes the backups since.
+        // Another program has written the backups since then.
         let mut other = state.clone();
         other.end(of_file("2026-01-04", None, Extent::Header));
         assert!(other.finding(7, true, now).ok);

@@ -34,7 +34,7 @@ fn backups_continue_after_the_clock_was_ahead() {
     assert!(!state.advance(daily, &zone, at("2026-01-01T01:00:00Z")));
     assert_eq!(state.next, Some(at("2026-01-01T03:30:00Z")));
     assert!(state.advance(daily, &zone, at("2026-01-01T03:30:00Z")));
-    // The clock was ahead at a renewal of the lease only.
+    // The clock was ahead only at a renewal of the lease.
     let began = at("2026-01-01T03:30:00Z");
     assert!(state.renew(began, ahead));
     assert!(!state.advance(daily, &zone, at("2026-01-01T04:29:59Z")));
@@ -48,7 +48,7 @@ fn a_small_difference_between_clocks_does_not_repeat_a_backup() {
     state.advance(daily, &zone, at("2026-01-01T00:00:00Z"));
     let began = at("2026-01-01T03:30:00Z");
     assert!(state.advance(daily, &zone, began));
-    // Another node, whose clock is behind.
+    // The clock of another node is behind.
     assert!(!state.advance(daily, &zone, at("2026-01-01T03:29:59Z")));
     state.end(began, at("2026-01-01T03:30:10Z"), None);
     for behind in ["2026-01-01T03:29:59Z", "2026-01-01T02:30:00Z"] {
@@ -86,7 +86,7 @@ fn a_failure_does_not_hide_when_the_last_backup_succeeded() {
     state.end(bad, bad, Some("the disk is full".to_owned()));
     assert_eq!(state.succeeded, Some(good));
     assert_eq!(read(Some(json!(state))), state);
-    // As an earlier version stores it.
+    // The state has the form of an earlier version.
     for (error, succeeded) in [(json!(null), Some(good)), (json!("full"), None)] {
         let stored = json!({
             "pattern": "", "next": null, "started": null, "last": { "at": good, "error": error },
@@ -156,16 +156,16 @@ fn a_backup_that_takes_longer_than_an_hour_is_not_begun_a_second_time() {
     let mut other = state.clone();
     assert!(!other.advance(hourly, &zone, at("2026-01-05T04:03:59.999Z")));
     assert!(other.advance(hourly, &zone, at("2026-01-05T04:04:00Z")));
-    // If the node is not gone after all, it neither extends nor ends the lease of the other node.
+    // If the first node is not gone after all, it neither extends nor ends the lease of the other node.
     assert!(!other.renew(began, at("2026-01-05T04:05:00Z")));
     other.end(began, at("2026-01-05T04:05:00Z"), None);
     assert_eq!(other.started, Some(at("2026-01-05T04:04:00Z")));
     assert!(!other.advance(hourly, &zone, at("2026-01-05T05:00:00Z")));
-    // The next one begins when the long one has ended.
+    // The next backup begins when the long one has ended.
     let mut failed = state.clone();
     state.end(began, at("2026-01-05T03:59:30Z"), None);
     assert!(state.advance(hourly, &zone, at("2026-01-05T04:00:00Z")));
-    // A failed one is repeated an hour after its end, unless the schedule has an earlier time.
+    // A failed backup is repeated an hour after its end, unless the schedule has an earlier time.
     failed.next = Some(at("2026-01-06T01:00:00Z"));
     let why = Some("the disk is full".to_owned());
     failed.end(began, at("2026-01-05T03:59:30Z"), why);

@@ -39,7 +39,7 @@ async fn only_the_answer_that_decides_is_named_and_only_in_its_chat() {
         presses.decide_answer(&id, &first, true);
         presses.decide_answer(&id, &second, false);
     };
-    // The question of the second chat ends while the answer there is undecided.
+    // The question of the second chat ends while the answer in that chat is undecided.
     let (named, ()) = tokio::join!(presses.take_answer(&id, &second), decide);
     assert_eq!(named, None);
     let taken = presses.take_answer(&id, &first).await;

@@ -1,10 +1,10 @@
-//! What one look at the health of the nodes found.
+//! The results of one run of the health checks.
 
 use crate::doctor::check::{Check, Subject};
 use gatehouse_domain::Timestamp;
 use std::collections::BTreeSet;
 
-/// Checks whose result differs from node to node.
+/// Checks whose result differs between nodes.
 const OF_NODE: [&str; 7] = [
     "disk",
     "clock",
@@ -15,7 +15,7 @@ const OF_NODE: [&str; 7] = [
     "schedules",
 ];
 
-/// Checks that are left out when a setting turns their subject off.
+/// Checks that do not run if a setting turns their subject off.
 const OPTIONAL: [&str; 7] = [
     "certificate",
     "backup",
@@ -36,7 +36,8 @@ pub(in super::super) struct Look {
     pub(in super::super) now: Timestamp,
 }
 
-/// `check`, `check/subject`, `check@node` or `check/subject@node`. Checks and subjects contain neither `/` nor `@`.
+/// A key: `check`, `check/subject`, `check@node` or `check/subject@node`. Checks and subjects contain neither `/`
+/// nor `@`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Key<'a> {
     pub(super) check: &'a str,
@@ -68,7 +69,7 @@ impl<'a> Key<'a> {
         format!("{}{subject}{node}", self.check)
     }
 
-    /// The check as messages name it.
+    /// Returns the name of the check for messages.
     pub(super) fn label(self) -> String {
         Key {
             subject: None,
@@ -79,7 +80,8 @@ impl<'a> Key<'a> {
 }
 
 impl Look {
-    /// The node in the keys of a check. [`Check::is_of_node`] adds it to those of a failure.
+    /// Returns the node in the keys of a check. For other checks, [`Check::is_of_node`] adds the node to the keys
+    /// of a failure.
     pub(super) fn node_of(&self, check: &str) -> Option<&str> {
         self.node.as_deref().filter(|_| OF_NODE.contains(&check))
     }
@@ -88,7 +90,7 @@ impl Look {
         self.checks.iter().find(|it| it.id == check)
     }
 
-    /// The failures of a check: one per subject, or one.
+    /// Returns the failures of a check: one per subject, or a single one.
     pub(super) fn failures<'a>(&'a self, check: &'a Check) -> Vec<(Key<'a>, Option<&'a Subject>)> {
         let key = |subject: Option<&'a Subject>| Key {
             check: check.id,
@@ -109,8 +111,8 @@ impl Look {
         subjects.map(|subject| (key(subject), subject)).collect()
     }
 
-    /// The keys of the subjects that fail a check now, if the key is one without a subject. Earlier versions reported
-    /// the check as a whole.
+    /// Returns the keys of the subjects that currently fail a check, if the given key has no subject. Earlier
+    /// versions reported the check as a whole.
     pub(super) fn subjects_of(&self, key: Key<'_>) -> Option<Vec<String>> {
         let check = self.find(key.check)?;
         let is_whole = key.subject.is_none() && key.node == self.node_of(key.check);
@@ -119,7 +121,7 @@ impl Look {
         (is_whole && has_subjects).then(|| keys().collect())
     }
 
-    /// Whether this run of the checks shows that the failure has ended.
+    /// Returns whether this run of the checks proves that the failure has ended.
     pub(super) fn ends(&self, key: Key<'_>) -> bool {
         let is_of_other = key.node.is_some() && key.node != self.node.as_deref();
         if is_of_other {
@@ -127,7 +129,7 @@ impl Look {
         }
         if let Some(check) = self.find(key.check) {
             let failures = self.failures(check);
-            // A failure of this node alone hides whether the check of the installation would pass.
+            // A failure that affects only this node hides whether the check of the installation would pass.
             let is_hidden = key.node.is_none() && failures.iter().any(|(it, _)| it.node.is_some());
             return !is_hidden && !failures.iter().any(|(other, _)| *other == key);
         }

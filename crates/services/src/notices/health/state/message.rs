@@ -4,17 +4,17 @@ use crate::doctor::check::Check;
 use crate::notices::health::Message;
 use std::collections::BTreeMap;
 
-/// The news for one target about one check.
+/// The changes to report to one target about one check.
 #[derive(Default)]
 pub(super) struct News {
     /// The messages of the subjects that failed, or of the check itself.
     pub(super) failed: Vec<String>,
     pub(super) ended: bool,
-    /// The names of the subjects that ended.
+    /// The names of the subjects whose failure ended.
     pub(super) names: Vec<String>,
 }
 
-/// The news by target and check.
+/// The changes to report, by target and check.
 pub(super) type AllNews = BTreeMap<(String, String), News>;
 
 pub(super) fn failed_message(label: &str, news: &News, check: Option<&Check>) -> Option<Message> {

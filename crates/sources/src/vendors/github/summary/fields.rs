@@ -16,7 +16,7 @@ const MOVES: [&str; 8] = [
     "tier",
 ];
 
-/// The head and base branches of a pull request; for a fork, with its owner.
+/// Shows the head and base branches of a pull request. For a fork, includes the owner.
 pub(super) fn branches(report: &mut Report, root: Node<'_>) {
     let repository = |side: &str| at(root, &format!("pull_request.{side}.repo.full_name"));
     let from_elsewhere = repository("head").is_some() && repository("head") != repository("base");
@@ -30,7 +30,7 @@ pub(super) fn branches(report: &mut Report, root: Node<'_>) {
     report.line("Branch", Some(known.join(" → ")));
 }
 
-/// The state of a pull request: open, closed, or merged, with the person who merged it.
+/// Shows the state of a pull request: open, closed, or merged, with the person who merged it.
 pub(super) fn state(report: &mut Report, root: Node<'_>) {
     let merged_by = at(root, "pull_request.merged_by.login");
     let state = if is_true(root, "pull_request.merged") {
@@ -41,7 +41,7 @@ pub(super) fn state(report: &mut Report, root: Node<'_>) {
     report.line("State", state);
 }
 
-/// The size of a pull request: files, lines and commits.
+/// Shows the size of a pull request: files, lines and commits.
 pub(super) fn changes(report: &mut Report, root: Node<'_>) {
     let of = |name: &str| number(root, &format!("pull_request.{name}"));
     let files = of("changed_files").map(|files| count(files, "changed file", "changed files"));
@@ -54,7 +54,7 @@ pub(super) fn changes(report: &mut Report, root: Node<'_>) {
     report.line("Changes", Some(known.join(", ")));
 }
 
-/// The old and new head commit after a push to a pull request.
+/// Shows the old and new head commit after a push to a pull request.
 pub(super) fn moved(report: &mut Report, root: Node<'_>) {
     if let (Some(before), Some(after)) = (at(root, "before"), at(root, "after")) {
         let moved = format!("{} → {}", short_id(&before), short_id(&after));
@@ -62,7 +62,7 @@ pub(super) fn moved(report: &mut Report, root: Node<'_>) {
     }
 }
 
-/// The old and new values of the edited fields.
+/// Shows the old and new values of the edited fields.
 pub(super) fn edited(report: &mut Report, root: Node<'_>) {
     let Some(changes) = root.at("changes") else {
         return;
@@ -103,7 +103,7 @@ fn side(change: Node<'_>, side: &str) -> Option<String> {
     }
 }
 
-/// The commits of a push: ID, first line of the message, author.
+/// Shows the commits of a push: ID, first line of the message, author.
 pub(super) fn commits(report: &mut Report, root: Node<'_>) {
     let Some(commits) = root.at("commits") else {
         return;
@@ -147,7 +147,7 @@ pub(super) fn pushed_ref(report: &mut Report, root: Node<'_>) {
     report.line(kind, Some(short_ref(&name).to_owned()));
 }
 
-/// The changed pages of a wiki.
+/// Shows the changed pages of a wiki.
 pub(super) fn pages(report: &mut Report, root: Node<'_>) {
     let Some(pages) = root.at("pages") else {
         return;
@@ -174,12 +174,12 @@ pub(super) fn failed_steps(report: &mut Report, root: Node<'_>) {
     report.words("Failed steps", failed);
 }
 
-/// The object that the event is about.
+/// Shows the object that the event is about.
 pub(super) fn subject(report: &mut Report, root: Node<'_>) {
     crate::summary::outline::subject(report, root);
 }
 
-/// The inputs of a manually started workflow.
+/// Shows the inputs of a manually started workflow.
 pub(super) fn inputs(report: &mut Report, root: Node<'_>) {
     for of in ["inputs", "client_payload"] {
         if let Some(inputs) = root.at(of) {

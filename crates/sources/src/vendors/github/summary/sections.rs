@@ -11,7 +11,7 @@ const REPOSITORY: Field = Field::line("Repository", &["repository.full_name"]);
 const ORGANIZATION: Field = Field::line("Organization", &["organization.login"]);
 const EDITED: Field = Field::own(fields::edited);
 
-/// Most specific first.
+/// The sections, most specific first.
 pub(super) const SECTIONS: &[Section] = &[
     Section {
         of: &["pull_request"],

@@ -26,7 +26,7 @@ pub(super) const PULL_REQUEST: &[Field] = &[
     Field::block("Description", &["pull_request.body"]),
 ];
 
-/// Shows the review before the pull request that it belongs to.
+/// Fields of a review, shown before the fields of its pull request.
 pub(super) const REVIEW: &[Field] = &[
     REPOSITORY,
     Field::text(
