@@ -136,8 +136,8 @@ impl RelyingParty {
             .webauthn
             .start_discoverable_authentication()
             .map_err(CeremonyError::Refused)?;
-        // With `conditional`, `navigator.credentials.get()` waits for autofill and shows no dialog. The page decides
-        // which of both it wants.
+        // With `conditional`, `navigator.credentials.get()` waits for autofill and shows no dialog. The client
+        // chooses the mediation.
         challenge.mediation = None;
         let options = serde_json::to_value(&challenge).map_err(CeremonyError::Damaged)?;
         Ok(Begun {
