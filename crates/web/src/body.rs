@@ -103,21 +103,19 @@ impl<T: DeserializeOwned> FromRequest<App> for JsonBody<T> {
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Refusal> {
         let (parts, body) = request.into_parts();
-        let problem = match read_json(app, &parts, body).await {
-            Ok(value) => return Ok(Self(value)),
-            Err(problem) => problem,
+        let (problem, bytes) = match read_json_bytes(app, &parts, body, MAX_BODY_BYTES).await {
+            Ok(bytes) => match parse(&bytes) {
+                Ok(value) => return Ok(Self(value)),
+                Err(problem) => (problem, bytes),
+            },
+            Err(problem) => (problem, Bytes::new()),
         };
-        Err(Refusal(refuse_first(app, &parts, problem).await))
+        Err(Refusal(refuse_first(app, &parts, problem, &bytes).await))
     }
 }
 
-async fn read_json<T: DeserializeOwned>(
-    app: &App,
-    parts: &Parts,
-    body: Body,
-) -> Result<T, Problem> {
-    let bytes = read_json_bytes(app, parts, body, MAX_BODY_BYTES).await?;
-    input::from_slice(if bytes.is_empty() { b"{}" } else { &bytes })
+fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+    input::from_slice(if bytes.is_empty() { b"{}" } else { bytes })
 }
 
 /// Reads a body of at most `max_bytes` with the content type of JSON. Does not parse it.
@@ -138,8 +136,7 @@ pub(crate) async fn read_large_json<T: DeserializeOwned>(
     request: Request,
 ) -> Result<T, Problem> {
     let (parts, body) = request.into_parts();
-    let bytes = read_json_bytes(app, &parts, body, MAX_LARGE_JSON_BYTES).await?;
-    input::from_slice(if bytes.is_empty() { b"{}" } else { &bytes })
+    parse(&read_json_bytes(app, &parts, body, MAX_LARGE_JSON_BYTES).await?)
 }
 
 /// Memory charged to the caller of this request.
@@ -148,9 +145,9 @@ pub(crate) fn share(app: &App, parts: &Parts) -> Result<Share, Problem> {
     Ok(app.share(&arrival.ok_or_else(Problem::internal)?.context))
 }
 
-/// Prefers a 403 over an error about the body. Some routes need something that only the body can carry (a
-/// setup code, or a password as confirmation), and an unreadable body carries neither.
-async fn refuse_first(app: &App, parts: &Parts, problem: Problem) -> Problem {
+/// Prefers a 403 over an error about the body. Some routes need something that only the body can carry: a setup
+/// code, or a password as confirmation. A refused body counts only for its setup code.
+async fn refuse_first(app: &App, parts: &Parts, problem: Problem, body: &[u8]) -> Problem {
     if problem.code == ErrorCode::NotAuthenticated {
         return problem;
     }
@@ -162,7 +159,13 @@ async fn refuse_first(app: &App, parts: &Parts, problem: Problem) -> Problem {
     };
     let refusal = match &context.decision {
         _ if row.takes_setup_code && app.auth().wants_setup_code(context) => {
-            Some(AuthError::SetupCode.into())
+            match setup_code_in(body) {
+                None => Some(AuthError::SetupCode.into()),
+                Some(code) => {
+                    let passed = app.auth().pass_setup_code(context, Some(&code)).await;
+                    passed.err().map(Problem::from)
+                }
+            }
         }
         Decision::Allowed(identity) if row.step_up.is_needed() => {
             app.auth().require_step_up(identity).await.err()
@@ -170,6 +173,13 @@ async fn refuse_first(app: &App, parts: &Parts, problem: Problem) -> Problem {
         _ => None,
     };
     refusal.unwrap_or(problem)
+}
+
+/// The setup code in a JSON body that is refused for another reason.
+fn setup_code_in(body: &[u8]) -> Option<String> {
+    let body: serde_json::Value = serde_json::from_slice(body).ok()?;
+    let code = body.get("setup_code").or_else(|| body.get("code"))?;
+    code.as_str().map(str::to_owned)
 }
 
 /// The caller of a request.

@@ -1,13 +1,14 @@
 //! Answers while the server opens its database, which takes long if it has to be migrated. Liveness probes succeed, so
 //! that a supervisor does not end the migration. Everything else is refused for the moment.
 
+use crate::gate::REQUEST_ID;
 use crate::routes::health;
 use crate::serve::{Listening, SharedPeers};
 use crate::tls::ServerTls;
 use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
-use gatehouse_domain::{ClientKey, ErrorCode};
+use gatehouse_domain::{ClientKey, ErrorCode, RequestId, SystemClock, SystemRandom};
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderValue, Method, Request, Response, StatusCode};
 use http_body_util::Full;
@@ -167,6 +168,7 @@ async fn serve(stream: impl AsyncRead + AsyncWrite + Unpin) {
 }
 
 fn answer(method: &Method, path: &str) -> Response<Full<Bytes>> {
+    let id = RequestId::generate(&SystemClock::new(), &SystemRandom);
     let reads = method == Method::GET || method == Method::HEAD;
     let (status, body) = match path {
         "/health/live" | "/livez" | "/healthz" if reads => {
@@ -178,7 +180,7 @@ fn answer(method: &Method, path: &str) -> Response<Full<Bytes>> {
         }
         _ => {
             let code = ErrorCode::StorageUnavailable.name();
-            let body = json!({ "error": MESSAGE, "code": code });
+            let body = json!({ "error": MESSAGE, "code": code, "request_id": id.as_str() });
             (StatusCode::SERVICE_UNAVAILABLE, body)
         }
     };
@@ -187,6 +189,9 @@ fn answer(method: &Method, path: &str) -> Response<Full<Bytes>> {
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    if let Ok(id) = HeaderValue::from_str(id.as_str()) {
+        headers.insert(REQUEST_ID, id);
+    }
     if status != StatusCode::OK {
         headers.insert(RETRY_AFTER, RETRY_AFTER_SECONDS);
     }

@@ -133,10 +133,13 @@ impl RelyingParty {
 
     /// Starts a login with any discoverable passkey; suitable for conditional UI.
     pub fn begin_login(&self) -> Result<Begun, CeremonyError> {
-        let (challenge, state): (RequestChallengeResponse, DiscoverableAuthentication) = self
+        let (mut challenge, state): (RequestChallengeResponse, DiscoverableAuthentication) = self
             .webauthn
             .start_discoverable_authentication()
             .map_err(CeremonyError::Refused)?;
+        // With `conditional`, `navigator.credentials.get()` waits for autofill and shows no dialog. The client
+        // chooses the mediation.
+        challenge.mediation = None;
         let options = serde_json::to_value(&challenge).map_err(CeremonyError::Damaged)?;
         Ok(Begun {
             options,

@@ -20,7 +20,7 @@ impl Auth {
 
     /// Evaluates and counts the caller's code before any other work. The transaction that completes setup checks
     /// the code again with [`check_setup_code`].
-    pub(crate) async fn pass_setup_code(
+    pub async fn pass_setup_code(
         &self,
         context: &RequestContext,
         given: Option<&str>,

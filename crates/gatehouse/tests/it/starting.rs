@@ -93,9 +93,11 @@ async fn answers_while_it_migrates(scheme: &'static str) {
     for path in ["/", "/health", "/api/rpc", "/api/webhooks/ingest/wh_1"] {
         let refused = server.get(path).await.unwrap();
         assert_eq!(refused.headers()["retry-after"], "5", "{path}");
+        let id = refused.headers()["x-request-id"].clone();
         let (status, body) = json_of(refused).await;
         assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE, "{path}");
         assert_eq!(body["code"], "STORAGE_UNAVAILABLE", "{path}");
+        assert_eq!(body["request_id"], id.to_str().unwrap(), "{path}");
     }
     // A client that connects now and sends its request to the server that has started.
     let mut waiting = TcpStream::connect(&server.address).await.unwrap();

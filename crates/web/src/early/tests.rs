@@ -1,6 +1,7 @@
 //! Tests of the parent module.
 
 use super::*;
+use http_body_util::BodyExt;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 async fn answer_of(stream: &mut TcpStream) -> String {
@@ -46,4 +47,18 @@ async fn a_client_has_a_share_of_the_connections_before_the_start() {
         let (listening, idle) = tokio::join!(answer_early(options), clients);
         assert_eq!(listening.waiting.len(), idle.len());
     }
+}
+
+#[tokio::test]
+async fn a_refusal_before_the_start_names_its_request() {
+    for path in ["/", "/health", "/api/gon"] {
+        let refused = answer(&Method::GET, path);
+        let id = refused.headers()[REQUEST_ID].to_str().unwrap().to_owned();
+        assert!(id.starts_with("req_"), "{id}");
+        let bytes = refused.into_body().collect().await.unwrap().to_bytes();
+        let body: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
+        assert_eq!(body["request_id"], id, "{path}");
+    }
+    let probe = answer(&Method::GET, "/livez");
+    assert!(probe.headers().contains_key(REQUEST_ID));
 }

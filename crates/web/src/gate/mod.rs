@@ -14,6 +14,7 @@ mod vault_guard;
 pub use class::{PathClass, path_class};
 use early_response::EarlyResponse;
 pub use head::MAX_HEAD_BYTES;
+pub(crate) use headers::REQUEST_ID;
 use public::is_hub_check;
 pub use public::is_public;
 pub use vault_guard::is_guarded;

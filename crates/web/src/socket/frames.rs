@@ -199,7 +199,7 @@ impl Decoder {
             PONG => Ok(Some(Incoming::Pong)),
             // A status code has two bytes (section 5.5.1).
             CLOSE if frame.length == 1 => Err(Broken::Protocol),
-            CLOSE => Ok(Some(Incoming::Close)),
+            CLOSE => Ok(Some(Incoming::Close(close_answer(&self.control)))),
             _ if !frame.is_last => Ok(None),
             _ => {
                 let Some((bytes, share)) = self.message.take().filter(|_| !self.is_closing) else {
@@ -212,6 +212,16 @@ impl Decoder {
                 Ok(Some(Incoming::Text(text, share)))
             }
         }
+    }
+}
+
+/// The payload that answers a close frame: the client's status code (section 5.5.1). Empty if there is none, or if
+/// the code must not be sent (section 7.4).
+fn close_answer(payload: &[u8]) -> Vec<u8> {
+    let code = payload.first_chunk().copied().map(u16::from_be_bytes);
+    match code {
+        Some(code @ (1000..=1003 | 1007..=1014 | 3000..=4999)) => code.to_be_bytes().to_vec(),
+        _ => Vec::new(),
     }
 }
 

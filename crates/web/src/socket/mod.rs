@@ -162,8 +162,8 @@ impl Loop {
                     Ok(()) => continue,
                     Err(_) => return Next::Stop,
                 },
-                Ok(Some(Incoming::Close)) => {
-                    drop(self.send(Kind::Close, &[]).await);
+                Ok(Some(Incoming::Close(answer))) => {
+                    drop(self.send(Kind::Close, &answer).await);
                     return Next::Stop;
                 }
                 Err(Broken::TooLong) => Input::Oversized,
@@ -252,7 +252,7 @@ async fn farewell(
             loop {
                 match decoder.read(&mut bytes, usize::MAX, holder) {
                     Ok(None) => break,
-                    Ok(Some(Incoming::Close)) | Err(_) => return Ok(()),
+                    Ok(Some(Incoming::Close(_))) | Err(_) => return Ok(()),
                     Ok(Some(_)) => {}
                 }
             }

@@ -209,8 +209,8 @@ impl TalkSocket {
                 Ok(Some(Incoming::Bytes(audio, _held))) => self.audio(audio).await?,
                 Ok(Some(Incoming::Binary | Incoming::Pong)) => {}
                 Ok(Some(Incoming::Ping(payload))) => self.send(Kind::Pong, &payload).await?,
-                Ok(Some(Incoming::Close)) => {
-                    drop(self.send(Kind::Close, &[]).await);
+                Ok(Some(Incoming::Close(answer))) => {
+                    drop(self.send(Kind::Close, &answer).await);
                     return Err(End::Gone);
                 }
                 Err(Broken::TooLong) => {

@@ -28,6 +28,9 @@ fn a_login_names_no_credential() {
             .as_array()
             .is_none_or(Vec::is_empty)
     );
+    // Passed to `navigator.credentials.get()` as they are, the options open the browser's dialog.
+    let members: Vec<&String> = begun.options.as_object().unwrap().keys().collect();
+    assert_eq!(members, ["publicKey"]);
 }
 
 #[test]

@@ -18,8 +18,8 @@ pub(in super::super) enum Incoming {
     /// A ping with its payload. Answer with a pong.
     Ping(Vec<u8>),
     Pong,
-    /// The closing handshake.
-    Close,
+    /// The closing handshake, with the payload of the answer.
+    Close(Vec<u8>),
 }
 
 /// Why the decoder cannot continue.

@@ -90,9 +90,23 @@ fn what_breaks_the_protocol_is_refused() {
     assert!(broken(&frame(0x09, b"x")), "half a ping");
     assert!(broken(&frame(0x89, &[0; 126])), "a long ping");
     assert!(broken(&frame(0x88, b"x")), "half a status code");
-    assert_eq!(whole(&frame(0x88, b"")).0, ["Close"]);
     assert_eq!(whole(&frame(0x81, b"\xff")).1, Some(Broken::NotText));
     assert_eq!(whole(&frame(0x82, b"\xff")).0, ["Binary"]);
+}
+
+#[test]
+fn a_close_is_answered_with_its_status_code() {
+    let answer = |payload: &[u8]| whole(&frame(0x88, payload)).0;
+    let echoed = |code: u16| answer(&[&code.to_be_bytes(), b"bye".as_slice()].concat());
+    for code in [1000_u16, 1003, 1007, 1014, 3000, 4999] {
+        let expected = format!("Close({:?})", code.to_be_bytes());
+        assert_eq!(echoed(code), [expected], "{code}");
+    }
+    // These codes must not be sent.
+    for code in [0, 999, 1004, 1005, 1006, 1015, 2999, 5000] {
+        assert_eq!(echoed(code), ["Close([])"], "{code}");
+    }
+    assert_eq!(answer(b""), ["Close([])"]);
 }
 
 #[test]
@@ -125,7 +139,7 @@ fn while_it_closes_only_the_handshake_counts() {
     );
     decoder.close();
     let read = decoder.read(&mut &*second, 5000, &holder()).unwrap();
-    assert!(matches!(read, Some(Incoming::Close)), "{read:?}");
+    assert!(matches!(read, Some(Incoming::Close(_))), "{read:?}");
 }
 
 proptest! {

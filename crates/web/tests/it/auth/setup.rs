@@ -98,6 +98,16 @@ async fn a_remote_caller_needs_the_live_code() {
         .post("/api/auth/setup", short)
         .await
         .refused(400, "INVALID_PARAMS");
+    for (name, value) in [("password", json!(5)), ("surplus", json!(1))] {
+        let mut body = json!({ "password": PASSWORD, "setup_code": wrong });
+        body[name] = value;
+        let remote = server.remote();
+        let reply = remote.post("/api/auth/setup", body.clone()).await;
+        reply.refused(403, "FORBIDDEN");
+        body["setup_code"] = json!(code);
+        let reply = remote.post("/api/auth/setup", body).await;
+        reply.refused(400, "INVALID_PARAMS");
+    }
     let right = json!({ "password": PASSWORD, "code": code });
     let reply = server.remote().post("/api/auth/setup", right).await;
     reply.expect(200);

@@ -3,6 +3,8 @@
 use crate::steps::{WRONG_PASSWORD, light_owner};
 use gatehouse_testkit::{Options, PASSWORD, Socket, TestServer};
 use serde_json::{Value, json};
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::protocol::CloseFrame;
 
 fn secret_of(key: &gatehouse_testkit::Actor) -> String {
     key.headers()[0].1.trim_start_matches("Bearer ").to_owned()
@@ -171,4 +173,20 @@ async fn a_request_without_an_upgrade_is_refused_with_a_reason() {
         .get("/ws/nothing")
         .await
         .refused(401, "AUTH_NOT_AUTHENTICATED");
+}
+
+#[tokio::test]
+async fn a_client_that_closes_gets_its_close_code_back() {
+    let (server, owner) = light_owner(Options::default()).await;
+    for code in [1000_u16, 4000] {
+        let mut socket = server.socket(&owner, "/ws").await;
+        socket.call("system.status", json!({})).await.unwrap();
+        let frame = CloseFrame {
+            code: code.into(),
+            reason: "done".into(),
+        };
+        let close = Message::Close(Some(frame));
+        socket.send_frame(close).await.unwrap();
+        assert_eq!(socket.closed().await, code);
+    }
 }
