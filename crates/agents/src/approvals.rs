@@ -3,7 +3,7 @@
 
 pub(crate) mod question;
 
-use crate::allowed_calls::{Remember, allowed};
+use crate::allowed_calls::{ALLOWED, Remember, allowed};
 use crate::error::AgentsError;
 use crate::event::{AgentEvent, Approval, AskingConversation, Resolved, Shown};
 use crate::handle::{Agents, Inner};
@@ -170,8 +170,10 @@ pub(crate) struct Rule {
 impl Rule {
     /// Stores the rule. Returns whether it is new.
     pub(crate) async fn store(&self, conn: &mut Conn, now: Timestamp) -> Result<bool, StoreError> {
-        conn.insert_allowed_call(&self.call, self.by.as_deref(), now)
-            .await
+        let by = self.by.as_deref();
+        let is_new = conn.insert_allowed_call(&self.call, by, now).await?;
+        conn.insert_change(ALLOWED, now).await?;
+        Ok(is_new)
     }
 }
 

@@ -316,6 +316,21 @@ async fn an_approval_of_the_arguments_holds_for_them_in_every_session() {
 }
 
 #[tokio::test]
+async fn other_pages_are_notified_of_a_remembered_approval_and_of_its_end() {
+    let harness = restrained().await;
+    let mut changes = harness.store.changes();
+    let mut is_reported = || {
+        std::iter::from_fn(|| changes.try_recv().ok()).any(|subject| &*subject == "allowed_calls")
+    };
+    turn(&harness, None, 1, Some(Remember::Arguments)).await;
+    assert!(is_reported(), "remembered");
+    let listed = harness.agents.list_allowed_calls().await.unwrap();
+    let forgotten = harness.agents.delete_allowed_call(&listed[0].id);
+    forgotten.await.unwrap();
+    assert!(is_reported(), "forgotten");
+}
+
+#[tokio::test]
 async fn an_approval_for_the_session_answers_the_calls_that_already_wait() {
     let harness = restrained().await;
     let (one, two) = (json!({ "x": 1 }), json!({ "x": 2 }));
