@@ -10,6 +10,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+/// The subject of the change after calls were allowed or forgotten.
+pub(crate) const ALLOWED: &str = "allowed_calls";
+
 /// The later calls that an approval allows in addition to the waiting one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -104,11 +107,16 @@ impl Agents {
         if id.contains('\0') {
             return Err(missing);
         }
-        let id = id.to_owned();
-        let write = self
-            .0
-            .store
-            .write(move |conn| Box::pin(async move { conn.delete_allowed_call(&id).await }));
+        let (id, now) = (id.to_owned(), self.0.clock.now());
+        let write = self.0.store.write(move |conn| {
+            Box::pin(async move {
+                let is_deleted = conn.delete_allowed_call(&id).await?;
+                if is_deleted {
+                    conn.insert_change(ALLOWED, now).await?;
+                }
+                Ok(is_deleted)
+            })
+        });
         let is_deleted: Result<bool, StoreError> = write.await;
         if is_deleted? { Ok(()) } else { Err(missing) }
     }

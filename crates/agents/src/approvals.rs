@@ -3,7 +3,7 @@
 
 pub(crate) mod question;
 
-use crate::allowed_calls::{Remember, allowed};
+use crate::allowed_calls::{ALLOWED, Remember, allowed};
 use crate::error::AgentsError;
 use crate::event::{AgentEvent, Approval, AskingConversation, Resolved, Shown};
 use crate::handle::{Agents, Inner};
@@ -11,7 +11,7 @@ use crate::session::Source;
 use data_encoding::BASE64URL_NOPAD;
 use gatehouse_domain::Timestamp;
 use gatehouse_domain::id::{ApprovalId, DeliveryId, SessionId};
-use gatehouse_store::{AllowedCall, Conn, StoreError};
+use gatehouse_store::{AllowedCall, Conn, StoreError, inherit};
 use question::{Question, Verdict, Waiting};
 use std::sync::Arc;
 use tokio::sync::oneshot;
@@ -170,8 +170,10 @@ pub(crate) struct Rule {
 impl Rule {
     /// Stores the rule. Returns whether it is new.
     pub(crate) async fn store(&self, conn: &mut Conn, now: Timestamp) -> Result<bool, StoreError> {
-        conn.insert_allowed_call(&self.call, self.by.as_deref(), now)
-            .await
+        let by = self.by.as_deref();
+        let is_new = conn.insert_allowed_call(&self.call, by, now).await?;
+        conn.insert_change(ALLOWED, now).await?;
+        Ok(is_new)
     }
 }
 
@@ -252,12 +254,18 @@ impl Agents {
             ));
         }
         let (rule, also) = self.rule_of(id, remember, by).await?;
-        self.answer(id, true, Some(rule)).await?;
-        for id in also {
-            // NotFound: its turn has ended, so there is nothing left to answer.
-            let _ = self.answer(&id, true, None).await;
-        }
-        Ok(())
+        let (agents, id) = (self.clone(), id.clone());
+        // In its own task: a caller who disconnects must not leave the rule without the answer, or the rule of an
+        // answer that came too late.
+        let answering = self.0.tasks.spawn(inherit(async move {
+            agents.answer(&id, true, Some(rule)).await?;
+            for id in also {
+                // NotFound: its turn has ended, so there is nothing left to answer.
+                let _ = agents.answer(&id, true, None).await;
+            }
+            Ok::<_, AgentsError>(())
+        }));
+        answering.await.unwrap_or(Err(AgentsError::ShuttingDown))
     }
 
     /// Answers a call. The rule is stored before the turn continues, and only if this answer is the first.

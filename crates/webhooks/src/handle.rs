@@ -16,6 +16,7 @@ use crate::limits::Limits;
 use crate::live::LiveWebhooks;
 use crate::open_counts::OpenCounts;
 use crate::run::ReadFile;
+use crate::schedule::ScheduleTurns;
 use crate::shared_limits::SharedLimits;
 use crate::snapshots::Snapshots;
 use crate::worker::blocked::{BlockedLines, WorkerSignal};
@@ -64,8 +65,8 @@ pub(crate) struct Inner {
     pub(crate) node: String,
     /// Notified when the next run of a schedule may have changed.
     pub(crate) schedules_changed: Arc<Notify>,
-    /// How many times the schedules were checked for due runs.
-    pub(crate) schedule_turns: tokio::sync::watch::Sender<u64>,
+    /// The checks of the schedules for due runs.
+    pub(crate) schedule_turns: tokio::sync::watch::Sender<ScheduleTurns>,
     /// How many passes the worker has completed.
     pub(crate) turns: tokio::sync::watch::Sender<u64>,
     pub(crate) cancels: Cancels,
@@ -179,7 +180,7 @@ impl Webhooks {
             node: HEXLOWER.encode(&parts.random.bytes::<16>()),
             turns: tokio::sync::watch::Sender::new(0),
             schedules_changed: Arc::default(),
-            schedule_turns: tokio::sync::watch::Sender::new(0),
+            schedule_turns: tokio::sync::watch::Sender::default(),
             queue: parts.store.with_reserved_reader(),
             store: parts.store,
             secrets: parts.secrets,

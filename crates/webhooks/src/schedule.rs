@@ -20,7 +20,7 @@ pub(crate) use caught_up::CaughtUp;
 pub use input::ScheduleInput;
 pub use preview::SchedulePreview;
 pub(crate) use row::{DueChange, set_due};
-pub(crate) use runs::serve;
+pub(crate) use runs::{ScheduleTurns, serve};
 
 use caught_up::ON_TIME;
 use croner::Cron;

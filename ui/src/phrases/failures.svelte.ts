@@ -1,5 +1,5 @@
-// The gateway's sentences about why a delivery failed or waits, and why a channel receives no messages or not all of them, in
-// the language of the page. They are sentences with parts, like those of the health checks. The gateway has no list of them:
+// The gateway's sentences about why a delivery failed or waits, why a channel receives no messages or not all of them, and why
+// an MCP server does not work, in the language of the page. They are sentences with parts, like those of the health checks. The gateway has no list of them:
 // a text without a translation stays in English.
 import { getLocale, type Locale } from '../paraglide/runtime.js';
 import { translator, type Sentences } from './sentences';
@@ -9,27 +9,29 @@ const LOADERS: Partial<Record<Locale, () => Promise<{ default: Sentences }>>> = 
 };
 
 let translate = $state.raw<((sentence: string) => string | null) | null>(null);
-let loading = false;
+let loading: Promise<void> | null = null;
 
 async function load(): Promise<void> {
-  const from = LOADERS[getLocale()];
-  if (!from || loading) return;
-  loading = true;
   try {
-    const say = translator((await from()).default);
+    const texts = await LOADERS[getLocale()]?.();
+    if (!texts) return;
+    const say = translator(texts.default);
     translate = (sentence) => say(sentence, 'failures');
   } catch {
     // The next sentence retries.
-    loading = false;
+    loading = null;
   }
 }
+
+/** Loads the translations. If that fails, the sentences stay in English. */
+export const failuresLoaded = (): Promise<void> => (loading ??= load());
 
 /** The gateway adds the number of attempts to the last failure. */
 const TRIED = /^(?<why>.+) (?<tried>It was tried \d+ times\.)$/s;
 
 /** The sentence in the language of the page; in English until its translations are loaded. */
 export function toldFailure(sentence: string): string {
-  void load();
+  void failuresLoaded();
   const say = (text: string) => translate?.(text) ?? text;
   const { why, tried } = TRIED.exec(sentence)?.groups ?? {};
   return why && tried ? `${say(why)} ${say(tried)}` : say(sentence);

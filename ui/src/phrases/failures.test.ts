@@ -43,3 +43,33 @@ test('a failure is translated with the number of attempts after it', async () =>
     );
   }
 });
+
+test('the reasons of an MCP server and of its account are translated', async () => {
+  const ended = 'it ended or closed the connection';
+  await vi.waitFor(() => expect(toldFailure(ended)).toBe('er hat sich beendet oder die Verbindung geschlossen'));
+  for (const [said, gesagt] of [
+    ['it did not respond within 30 seconds', 'er hat nicht innerhalb von 30 Sekunden geantwortet'],
+    [
+      'its URL cannot be called: no response in time',
+      'seine URL kann nicht aufgerufen werden: keine rechtzeitige Antwort',
+    ],
+    [
+      'its program cannot be started: entity not found',
+      'sein Programm kann nicht gestartet werden: es wurde nicht gefunden',
+    ],
+    [
+      'the environment variable A, named in `env` of this server, is not in the vault; set it with env.set',
+      'die Umgebungsvariable A, die `env` dieses Servers nennt, ist nicht im Tresor; setzen Sie sie mit env.set',
+    ],
+    [
+      'there is no access token for it: The authorization server answered with the status 500',
+      'es gibt kein Zugriffstoken für ihn: Der Autorisierungsserver hat mit dem Status 500 geantwortet',
+    ],
+    [
+      'The MCP server refused a new access token. Connect again.',
+      'Der MCP-Server hat ein neues Zugriffstoken abgelehnt. Verbinden Sie ihn neu.',
+    ],
+  ] as const) {
+    expect(toldFailure(said)).toBe(gesagt);
+  }
+});

@@ -22,6 +22,7 @@ const RECORDS: Record<string, readonly string[]> = {
   messages: keys.sessions,
   preferences: keys.preferences,
   providers: keys.providers,
+  push: keys.pushes,
   sessions: keys.sessions,
   ssh_keys: keys.sshKeys,
   webhooks: ['webhooks'],

@@ -5,7 +5,11 @@ use crate::budget_values::{Budget, NANOS, NewBudget};
 use crate::error::AgentsError;
 use crate::handle::Agents;
 use crate::line::is_line;
-use gatehouse_store::BudgetRow;
+use gatehouse_domain::Timestamp;
+use gatehouse_store::{BudgetRow, Conn, StoreError};
+
+/// The beginning of the scope of an agent's own budget.
+const AGENT_SCOPE: &str = "agent:";
 
 const MAX_SCOPE_CHARACTERS: usize = 300;
 
@@ -42,7 +46,7 @@ impl Agents {
             Box::pin(async move {
                 conn.update_budget(&row).await?;
                 let spent = spent_of(conn, &row, now).await?;
-                released(conn, now).await?;
+                note_changed(conn, &row.scope, now).await?;
                 Ok::<_, AgentsError>(shown(&row, spent, now))
             })
         });
@@ -59,12 +63,21 @@ impl Agents {
                 if !conn.delete_budget(&name.scope, period).await? {
                     return Err(AgentsError::NotFound("budget"));
                 }
-                released(conn, now).await?;
-                Ok(())
+                Ok(note_changed(conn, &name.scope, now).await?)
             })
         });
         write.await
     }
+}
+
+/// Retries deliveries that wait for a budget, and reports the changed lists.
+async fn note_changed(conn: &mut Conn, scope: &str, now: Timestamp) -> Result<(), StoreError> {
+    released(conn, now).await?;
+    // An agent is shown with its budget.
+    if scope.starts_with(AGENT_SCOPE) {
+        conn.insert_change("agents", now).await?;
+    }
+    Ok(())
 }
 
 pub(crate) fn checked(new: NewBudget) -> Result<BudgetRow, AgentsError> {

@@ -2,7 +2,7 @@
 
 use crate::fake_model::{call, calls, say};
 use crate::harness::{Harness, START, TestTool, chat, problem_of, until, webhook};
-use futures_util::future::BoxFuture;
+use futures_util::future::{BoxFuture, FutureExt};
 use gatehouse_agents::{
     AgentsSettings, Audience, Remember, Tool, ToolContext, ToolError, ToolPolicy, TurnReport,
 };
@@ -316,6 +316,21 @@ async fn an_approval_of_the_arguments_holds_for_them_in_every_session() {
 }
 
 #[tokio::test]
+async fn other_pages_are_notified_of_a_remembered_approval_and_of_its_end() {
+    let harness = restrained().await;
+    let mut changes = harness.store.changes();
+    let mut is_reported = || {
+        std::iter::from_fn(|| changes.try_recv().ok()).any(|subject| &*subject == "allowed_calls")
+    };
+    turn(&harness, None, 1, Some(Remember::Arguments)).await;
+    assert!(is_reported(), "remembered");
+    let listed = harness.agents.list_allowed_calls().await.unwrap();
+    let forgotten = harness.agents.delete_allowed_call(&listed[0].id);
+    forgotten.await.unwrap();
+    assert!(is_reported(), "forgotten");
+}
+
+#[tokio::test]
 async fn an_approval_for_the_session_answers_the_calls_that_already_wait() {
     let harness = restrained().await;
     let (one, two) = (json!({ "x": 1 }), json!({ "x": 2 }));
@@ -435,4 +450,42 @@ async fn an_approval_keeps_its_rule_if_another_one_with_the_same_rule_comes_afte
     assert_eq!(statuses, ["denied", "ok"]);
     let allowed = harness.agents.list_allowed_calls().await.unwrap();
     assert_eq!(allowed.len(), 1, "{allowed:?}");
+}
+
+#[tokio::test]
+async fn an_approval_whose_caller_disconnects_is_an_answer_with_its_rule() {
+    let harness = harness(Duration::from_secs(20)).await;
+    let sending = harness.agents.send_sync(chat(None, "go"));
+    let (report, ()) = tokio::join!(sending, async {
+        let id = waiting_calls(&harness, 1).await.remove(0);
+        let session = Some(Remember::Session);
+        let allowing = harness.agents.resolve_approval(&id, true, session);
+        // Dropped while the rule is stored.
+        assert!(allowing.now_or_never().is_none());
+    });
+    let report = report.unwrap();
+    assert_eq!(report.actions[0].status.as_str(), "ok");
+    let allowed = harness.agents.list_allowed_calls().await.unwrap();
+    let sessions: Vec<_> = allowed.iter().map(|one| one.session.as_ref()).collect();
+    assert_eq!(sessions, [Some(&report.session)]);
+}
+
+#[tokio::test]
+async fn an_approval_after_a_denial_allows_no_later_calls_although_its_caller_disconnects() {
+    let harness = harness(USUAL).await;
+    let sending = harness.agents.send_sync(chat(None, "go"));
+    let (report, ()) = tokio::join!(sending, async {
+        let id = waiting_calls(&harness, 1).await.remove(0);
+        let session = Some(Remember::Session);
+        let allowing = harness.agents.resolve_approval(&id, true, session);
+        // Dropped while the rule is stored.
+        assert!(allowing.now_or_never().is_none());
+        let denied = harness.agents.resolve_approval(&id, false, None);
+        denied.await.unwrap();
+    });
+    assert_eq!(report.unwrap().actions[0].status.as_str(), "denied");
+    // Waits for the approval.
+    harness.agents.shutdown(USUAL).await;
+    let allowed = harness.agents.list_allowed_calls().await.unwrap();
+    assert!(allowed.is_empty(), "{allowed:?}");
 }

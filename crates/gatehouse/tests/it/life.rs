@@ -1,6 +1,6 @@
 //! Starting, stopping and restarting.
 
-use crate::process::{BINARY, Installation, PASSWORD, make_key, mode};
+use crate::process::{BINARY, Installation, PASSWORD, Server, make_key, mode};
 use reqwest::StatusCode;
 use rustix::process::Signal;
 use serde_json::json;
@@ -217,24 +217,58 @@ async fn the_first_signal_waits_for_requests_and_the_second_does_not() {
     assert_eq!(server.wait().0.code(), Some(1));
 }
 
+/// What the process does on SIGHUP.
+#[derive(Debug, PartialEq, Eq)]
+enum OnHangup {
+    Ignores,
+    Handles,
+    Ends,
+}
+
+/// Reads the signal masks in `/proc`. This is for Linux only, like the server's own check: other systems have no
+/// `/proc/<pid>/status`.
+async fn on_hangup(server: &Server) -> OnHangup {
+    let path = format!("/proc/{}/status", server.child.id());
+    let status = tokio::fs::read_to_string(path).await.unwrap();
+    let contains = |mask: &str| {
+        let mask = status.lines().find_map(|line| line.strip_prefix(mask));
+        // The lowest bit is signal 1, SIGHUP.
+        u64::from_str_radix(mask.unwrap().trim(), 16).unwrap() & 1 == 1
+    };
+    match (contains("SigIgn:"), contains("SigCgt:")) {
+        (true, _) => OnHangup::Ignores,
+        (false, true) => OnHangup::Handles,
+        (false, false) => OnHangup::Ends,
+    }
+}
+
 #[tokio::test]
-async fn the_end_of_a_terminal_stops_the_server_gracefully_unless_nohup_started_it() {
+async fn the_end_of_a_terminal_stops_the_server_gracefully() {
     let installation = Installation::new();
     // The process that runs the tests may ignore the signal.
     let mut command = Command::new("env");
     command.args(["--default-signal=HUP", BINARY, "serve"]);
     let server = installation.start_as(command);
+    assert_eq!(on_hangup(&server).await, OnHangup::Handles);
     server.signal(Signal::HUP);
     assert_eq!(server.wait().0.code(), Some(0));
     assert!(installation.log().await.contains("stopping"));
+}
 
+#[tokio::test]
+async fn a_server_that_nohup_started_survives_the_end_of_its_terminal() {
+    let installation = Installation::new();
     let mut command = Command::new("nohup");
     command.args([BINARY, "serve"]);
     let server = installation.start_as(command);
+    // A server with a handler could still answer below, before it stops.
+    assert_eq!(on_hangup(&server).await, OnHangup::Ignores);
     server.signal(Signal::HUP);
     let ready = server.get("/health/ready").await;
     assert_eq!(ready.status, StatusCode::OK, "{:?}", ready.body);
+    assert!(!installation.log().await.contains("stopping"));
     server.stop();
+    assert!(installation.log().await.contains("stopping"));
 }
 
 #[tokio::test]

@@ -8,7 +8,7 @@ use serde::Serialize;
 #[serde(rename_all = "snake_case")]
 pub enum Records {
     Agents,
-    /// Sent only if events of approvals may have been lost.
+    /// Sent if remembered approvals changed, or events of approvals may have been lost.
     Approvals,
     Budgets,
     Channels,
@@ -20,13 +20,14 @@ pub enum Records {
     Messages,
     Preferences,
     Providers,
+    Push,
     Sessions,
     SshKeys,
     Webhooks,
 }
 
 impl Records {
-    pub(super) const ALL: [Self; 14] = [
+    pub(super) const ALL: [Self; 15] = [
         Self::Agents,
         Self::Approvals,
         Self::Budgets,
@@ -38,6 +39,7 @@ impl Records {
         Self::Messages,
         Self::Preferences,
         Self::Providers,
+        Self::Push,
         Self::Sessions,
         Self::SshKeys,
         Self::Webhooks,
@@ -47,7 +49,7 @@ impl Records {
     pub(crate) const fn returned_by(self) -> &'static [&'static str] {
         match self {
             Self::Agents => &["agents.list"],
-            Self::Approvals => &["approval.list"],
+            Self::Approvals => &["approval.list", "approval.remembered"],
             Self::Budgets => &["budgets.list"],
             Self::Channels => &["channels.list"],
             Self::Config => &["config.get"],
@@ -57,6 +59,7 @@ impl Records {
             Self::Messages => &["chat.history"],
             Self::Preferences => &["preferences.get"],
             Self::Providers => &["providers.list"],
+            Self::Push => &["push.list"],
             Self::Sessions => &["sessions.list"],
             Self::SshKeys => &["ssh_keys.list"],
             Self::Webhooks => &["webhooks.list"],
@@ -67,6 +70,7 @@ impl Records {
     pub(super) fn of(subject: &str) -> Option<Self> {
         match subject {
             "agents" => Some(Self::Agents),
+            "allowed_calls" => Some(Self::Approvals),
             "budgets" => Some(Self::Budgets),
             "channels" | "pairings" => Some(Self::Channels),
             "settings" => Some(Self::Config),
@@ -74,6 +78,7 @@ impl Records {
             "inbox" => Some(Self::Inbox),
             "preferences" => Some(Self::Preferences),
             "provider_keys" => Some(Self::Providers),
+            "push" => Some(Self::Push),
             "sessions" => Some(Self::Sessions),
             "ssh_keys" => Some(Self::SshKeys),
             "webhooks" => Some(Self::Webhooks),

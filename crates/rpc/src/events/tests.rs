@@ -26,6 +26,12 @@ fn a_listener_hears_what_comes_after_it() {
 }
 
 #[test]
+fn remembered_approvals_and_subscribed_browsers_have_an_event() {
+    assert_eq!(Records::of("allowed_calls"), Some(Records::Approvals));
+    assert_eq!(Records::of("push"), Some(Records::Push));
+}
+
+#[test]
 fn an_event_is_encoded_once_for_all_listeners() {
     let bus = EventBus::default();
     let mut listeners = [bus.subscribe(), bus.subscribe(), bus.subscribe()];

@@ -17,6 +17,8 @@ use serde_json::json;
 use std::sync::Arc;
 use url::Url;
 
+/// The subject of the change after a browser subscribed or was removed.
+pub(super) const CHANGED: &str = "push";
 /// The maximum number of browsers with a subscription.
 const MAX_SUBSCRIPTIONS: usize = 50;
 /// Maximum length of an endpoint. The endpoints of the known push services are shorter than 500 bytes.
@@ -158,6 +160,7 @@ impl Services {
                     }),
                 };
                 conn.append_audit(&entry, now, &*random).await?;
+                conn.insert_change(CHANGED, now).await?;
                 Ok(row.id)
             })
         });
@@ -221,6 +224,7 @@ impl Services {
                     }),
                 };
                 conn.append_audit(&entry, now, &*random).await?;
+                conn.insert_change(CHANGED, now).await?;
                 Ok(())
             })
         });

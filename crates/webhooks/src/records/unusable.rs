@@ -1,9 +1,11 @@
-//! Webhooks that cannot do their work: without their profile, or without their time zone.
+//! Webhooks that cannot do their work: without their profile, without their time zone, or with damaged settings.
 
 use crate::error::WebhooksError;
 use crate::handle::{Inner, Webhooks};
+use crate::webhook::StoredConfig;
 use gatehouse_domain::WebhookId;
 use gatehouse_store::StoreError;
+use std::collections::HashSet;
 
 impl Webhooks {
     /// Returns the IDs and names of the enabled webhooks that refuse deliveries because no profile in use has their
@@ -16,6 +18,36 @@ impl Webhooks {
     /// Disabled and paused ones are left out.
     pub async fn without_zone(&self) -> Result<Vec<(String, String)>, WebhooksError> {
         self.0.named(self.0.live.without_zone()).await
+    }
+
+    /// Returns the IDs and names of the enabled schedules that cannot run because their stored settings cannot be
+    /// read. If the name cannot be read, the ID is in its place.
+    pub async fn damaged_schedules(&self) -> Result<Vec<(String, String)>, WebhooksError> {
+        let loaded: HashSet<WebhookId> = self.0.live.schedules().into_iter().collect();
+        let now = self.0.now();
+        let read = self.0.store.read(move |conn| {
+            Box::pin(async move {
+                let mut damaged = Vec::new();
+                for run in conn.list_next_schedules(i64::MAX).await? {
+                    // A schedule that was damaged after it was loaded stays due.
+                    if loaded.contains(&run.webhook_id) && now < run.due_at {
+                        continue;
+                    }
+                    let id = run.webhook_id.to_string();
+                    match conn.find_webhook(&id).await {
+                        Ok(Some(row)) if StoredConfig::of(&row).is_err() => {
+                            damaged.push((id, row.name));
+                        }
+                        Ok(_) => {}
+                        Err(error) if error.is_unavailable() => return Err(error),
+                        Err(_) => damaged.push((id.clone(), id)),
+                    }
+                }
+                damaged.sort();
+                Ok::<_, StoreError>(damaged)
+            })
+        });
+        Ok(read.await?)
     }
 
     /// Returns whether there are schedules.

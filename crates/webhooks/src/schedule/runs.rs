@@ -25,6 +25,14 @@ const AFTER_ERROR: Duration = Duration::from_secs(1);
 /// How many schedules are read at once.
 const PAGE: i64 = 64;
 
+/// The checks for due runs that have ended.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ScheduleTurns {
+    count: u64,
+    /// How long the loop waits after the last one, unless a schedule changes.
+    rest: Duration,
+}
+
 /// A schedule with a due run.
 struct Due {
     run: ScheduleRow,
@@ -55,7 +63,10 @@ pub(crate) async fn serve(inner: Arc<Inner>, stop: CancellationToken) {
                     AFTER_ERROR
                 }
             };
-            inner.schedule_turns.send_modify(|turns| *turns += 1);
+            inner.schedule_turns.send_modify(|turns| {
+                turns.count += 1;
+                turns.rest = rest;
+            });
             drop(tokio::time::timeout(rest, inner.schedules_changed.notified()).await);
         }
     };
@@ -63,22 +74,25 @@ pub(crate) async fn serve(inner: Arc<Inner>, stop: CancellationToken) {
 }
 
 impl Webhooks {
-    /// Waits until the due runs have been started. Tests call it before they check that nothing has happened.
+    /// Waits until the due runs have been started. Returns the time until the next check. Tests call it before they
+    /// check that nothing has happened.
     #[doc(hidden)]
-    pub async fn schedules_turn(&self) {
+    pub async fn schedules_turn(&self) -> Duration {
         let mut turns = self.0.schedule_turns.subscribe();
-        let seen = *turns.borrow_and_update();
+        let seen = turns.borrow_and_update().count;
         // The iteration that ends first may have begun before the call.
         for ended in [seen, seen.wrapping_add(1)] {
             self.0.schedules_changed.notify_one();
-            drop(turns.wait_for(|now| *now > ended).await);
+            drop(turns.wait_for(|now| now.count > ended).await);
         }
+        turns.borrow().rest
     }
 }
 
 impl Inner {
-    /// Starts every due run. Returns the time until the next run is due. `stuck` contains the schedules whose runs
-    /// could not be calculated. Their runs stay due until the zone is installed, so that they are not lost.
+    /// Starts every due run. Returns the time until the next run is due. `stuck` contains the schedules that cannot be
+    /// read, or whose runs cannot be calculated. Their runs stay due until the row is repaired or the zone is
+    /// installed, so that they are not lost.
     async fn start_due_runs(
         self: &Arc<Self>,
         stuck: &mut HashSet<WebhookId>,
@@ -110,18 +124,20 @@ impl Inner {
                         started |= is_started;
                         stuck.remove(&webhook);
                     }
-                    // One warning is enough, because the check `schedules` reports the problem.
-                    Err(RunError::NoRuns(error)) => {
-                        if stuck.insert(webhook.clone()) {
-                            // Paused and stuck schedules may have filled this page. The next page is larger.
-                            started = true;
-                            tracing::warn!(%error, %webhook, "a schedule cannot run");
-                        }
-                    }
-                    Err(error) => {
+                    Err(RunError::Store(error)) if error.is_unavailable() => {
                         failed = true;
                         let error: &dyn std::error::Error = &error;
                         tracing::warn!(error, %webhook, "a scheduled run could not be started");
+                    }
+                    // Another attempt soon would fail in the same way. The check `schedules` reports it, so one
+                    // warning is enough.
+                    Err(error) => {
+                        if stuck.insert(webhook.clone()) {
+                            // Such schedules may have filled this page, so read another one. The next page is larger.
+                            started = true;
+                            let error: &dyn std::error::Error = &error;
+                            tracing::warn!(error, %webhook, "a schedule cannot run");
+                        }
                     }
                 }
             }

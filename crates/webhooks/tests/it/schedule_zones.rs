@@ -1,10 +1,11 @@
-//! Schedules whose time zone this machine does not have.
+//! Schedules that cannot run: their time zone is missing on this machine, or their settings are damaged.
 
 use crate::requests::create;
 use crate::schedules::{HOUR, advance, hourly, runs};
 use crate::worker::harness::{Harness, everywhere};
 use gatehouse_store::testing::run_sql;
 use serde_json::{Value, json};
+use std::time::Duration;
 
 fn in_berlin() -> Value {
     hourly(json!({ "schedule": { "cron": "0 * * * *", "timezone": "Europe/Berlin" } }))
@@ -62,6 +63,42 @@ async fn schedules_without_their_zone_do_not_delay_others() {
         advance(&harness, HOUR).await;
         let expected = ("2026-11-18T12:05:00.000Z".to_owned(), 1);
         assert_eq!(runs(&harness).await, [expected]);
+        harness.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_damaged_schedule_is_reported_and_put_off_and_runs_once_it_is_repaired() {
+    everywhere(async |database, model| {
+        let harness = Harness::open(&database, &model).await;
+        let made = create(&harness, in_berlin()).await;
+        create(&harness, hourly(json!({}))).await;
+        let damaged = async || harness.webhooks.damaged_schedules().await.unwrap();
+        assert!(damaged().await.is_empty());
+        let (zone, list) = (r#""Europe/Berlin""#, r#"["Europe/Berlin"]"#);
+        run_sql(&database.location, &zone_becomes(zone, list)).await;
+        harness.webhooks.reload().await.unwrap();
+        let named = (made.webhook.id.to_string(), "Hourly".to_owned());
+        assert_eq!(damaged().await, std::slice::from_ref(&named));
+        harness.work();
+        advance(&harness, HOUR).await;
+        let run = ("2026-11-18T12:00:00.000Z".to_owned(), 1);
+        assert_eq!(runs(&harness).await, std::slice::from_ref(&run));
+        // The loop waits for one second after an error that may end soon.
+        let rest = harness.webhooks.schedules_turn().await;
+        assert!(rest > Duration::from_secs(1), "{rest:?}");
+
+        run_sql(&database.location, &zone_becomes(list, zone)).await;
+        harness.webhooks.reload().await.unwrap();
+        harness.webhooks.schedules_turn().await;
+        assert_eq!(runs(&harness).await, [run.clone(), run]);
+        assert!(damaged().await.is_empty());
+        // Damaged after it was loaded: it is found when it is due.
+        run_sql(&database.location, &zone_becomes(zone, list)).await;
+        assert!(damaged().await.is_empty());
+        advance(&harness, HOUR).await;
+        assert_eq!(damaged().await, [named]);
         harness.stop().await;
     })
     .await;

@@ -5,12 +5,12 @@ use crate::Services;
 use crate::push::{
     encrypt::{self, OneTime},
     notice::Notice,
-    subscriptions::browser_keys,
+    subscriptions::{CHANGED, browser_keys},
     vapid,
 };
 use crate::retry_after::parse_retry_after;
 use gatehouse_outbound::{AddressSource, OutboundError};
-use gatehouse_store::LivePushSubscription;
+use gatehouse_store::{LivePushSubscription, StoreError};
 use http::{
     HeaderValue,
     header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, RETRY_AFTER},
@@ -60,10 +60,16 @@ impl Services {
         let sent = outcome(sent);
         if sent == Sent::Gone {
             let id = id.clone();
-            let deleted = self.store.write(move |conn| {
-                Box::pin(async move { conn.delete_push_subscription(&id).await })
+            let write = self.store.write(move |conn| {
+                Box::pin(async move {
+                    if conn.delete_push_subscription(&id).await?.is_some() {
+                        conn.insert_change(CHANGED, now).await?;
+                    }
+                    Ok(())
+                })
             });
-            if let Err(error) = deleted.await {
+            let deleted: Result<(), StoreError> = write.await;
+            if let Err(error) = deleted {
                 tracing::warn!(%error, "an ended subscription was not deleted");
             }
         }

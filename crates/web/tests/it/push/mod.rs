@@ -420,10 +420,14 @@ async fn removing_a_browser_is_recorded_and_others_need_the_scope_of_devices() {
         .await;
     let refused = key.rpc("push.subscribe", new.clone()).await.unwrap_err();
     assert_eq!(refused, "FORBIDDEN");
+    let mut socket = server.socket(&owner, "/ws").await;
+    let changed = json!({ "what": "push" });
     let made = owner.rpc("push.subscribe", new).await.unwrap();
+    assert_eq!(socket.event("records.changed").await.unwrap(), changed);
     let refused = key.rpc("push.unsubscribe", made.clone()).await.unwrap_err();
     assert_eq!(refused, "FORBIDDEN");
     owner.rpc("push.unsubscribe", made.clone()).await.unwrap();
+    assert_eq!(socket.event("records.changed").await.unwrap(), changed);
     let again = owner
         .rpc("push.unsubscribe", made.clone())
         .await
