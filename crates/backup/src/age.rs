@@ -25,7 +25,7 @@ type Key = Zeroizing<[u8; 32]>;
 /// Why a file could not be encrypted or decrypted.
 #[derive(Debug, thiserror::Error)]
 pub enum AgeError {
-    #[error("not an age recipient; it must begin with age1")]
+    #[error("not an age recipient; enter the whole public key, age1…, that age-keygen prints")]
     Recipient,
     #[error("more than {} age recipients", keys::MAX_RECIPIENTS)]
     TooManyRecipients,

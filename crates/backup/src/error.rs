@@ -17,7 +17,7 @@ pub enum BackupError {
     Age(#[from] AgeError),
     #[error("the backup cannot be read or written")]
     Io(#[from] io::Error),
-    #[error("the backup is encrypted: give the passphrase or the identity")]
+    #[error("the backup is encrypted: set --identity, or --passphrase-file")]
     NeedsKey,
     #[error("this file is not a backup of Gatehouse")]
     NotABackup,

@@ -10,7 +10,7 @@ mod verify;
 use super::client::Client;
 use super::globals::Globals;
 use super::offline;
-use super::output::{Output, field, note, plain, rows};
+use super::output::{Output, field, note};
 use anyhow::{Context, Result};
 use gatehouse_backup::age::Identity;
 use gatehouse_backup::folder::{self, Entry};
@@ -67,13 +67,9 @@ async fn list(globals: &Globals, out: &Output, directory: Option<PathBuf>) -> Re
     if directory.is_none() && globals.given_url(&layers)?.is_some() {
         let client = Client::new(globals, &layers)?;
         let found = client.list("backup.list", "backups").await?;
-        let fields = ["created_at", "bytes", "encrypted", "name"];
-        let mut lines = rows(&found, "backups", &fields);
         let listed = found.get("backups").and_then(Value::as_array);
-        for (line, backup) in lines.iter_mut().zip(listed.into_iter().flatten()) {
-            line.insert(3, checked(backup));
-        }
-        out.table(&found, &head, lines, "No backups.")?;
+        let lines = listed.into_iter().flatten().map(|it| cells(it, "name"));
+        out.table(&found, &head, lines.collect(), "No backups.")?;
         return Ok(ExitCode::SUCCESS);
     }
     let (directory, checks) = match directory {
@@ -89,21 +85,23 @@ async fn list(globals: &Globals, out: &Output, directory: Option<PathBuf>) -> Re
         note(format!("{} does not exist.", directory.display()));
     }
     let backups: Vec<Value> = found.iter().map(|entry| listed(entry, &checks)).collect();
-    let lines = found.iter().zip(&backups).map(|(entry, record)| {
-        let size = indicatif::BinaryBytes(entry.bytes).to_string();
-        let encrypted = if entry.is_encrypted { "yes" } else { "no" };
-        let path = plain(&entry.path.to_string_lossy());
-        vec![
-            entry.created_at.to_string(),
-            size,
-            encrypted.to_owned(),
-            checked(record),
-            path,
-        ]
-    });
+    let lines = backups.iter().map(|it| cells(it, "path")).collect();
     let record = json!({ "backups": backups });
-    out.table(&record, &head, lines.collect(), "No backups.")?;
+    out.table(&record, &head, lines, "No backups.")?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The cells of a listed backup. `file` is the field that names it: a server returns no path.
+fn cells(backup: &Value, file: &str) -> Vec<String> {
+    let bytes = backup.get("bytes").and_then(Value::as_u64);
+    let is_encrypted = backup.get("encrypted") == Some(&Value::Bool(true));
+    vec![
+        field(backup, "created_at"),
+        indicatif::BinaryBytes(bytes.unwrap_or_default()).to_string(),
+        if is_encrypted { "yes" } else { "no" }.to_owned(),
+        checked(backup),
+        field(backup, file),
+    ]
 }
 
 /// The directory of `backup.to`, and the recorded checks of its backups.

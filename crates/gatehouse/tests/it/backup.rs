@@ -356,7 +356,8 @@ async fn the_server_makes_backups_on_request_and_by_its_schedule() {
         all.extend(args);
         from.installation.run(&all)
     };
-    let made = run(&["create", "--passphrase-file", text(&from.passphrase)]).json();
+    let made_by = run(&["create", "--passphrase-file", text(&from.passphrase)]);
+    let made = made_by.json();
     assert_eq!(
         (
             made["encrypted"].as_bool(),
@@ -364,6 +365,7 @@ async fn the_server_makes_backups_on_request_and_by_its_schedule() {
         ),
         (Some(true), Some(0))
     );
+    assert!(!made_by.stderr().contains("not encrypted"));
     run(&["create", "--recipient", "age1"]).failed(2);
     let name = made["name"].as_str().unwrap();
     let backup = from.installation.data_dir().join("backups").join(name);
@@ -377,6 +379,7 @@ async fn the_server_makes_backups_on_request_and_by_its_schedule() {
         "--json",
     ];
     assert_eq!(from.installation.run(&verify).json()["ok"], true);
+    assert!(run(&["create"]).stderr().contains("not encrypted"));
 
     let schedule = json!({ "key": "backup.schedule", "value": "* * * * * *" });
     server.rpc(&from.key, "config.set", schedule).await;

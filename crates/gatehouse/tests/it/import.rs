@@ -382,6 +382,14 @@ async fn private_keys_of_a_folder_are_imported_and_those_with_a_passphrase_named
 }
 
 #[tokio::test]
+async fn without_a_running_agent_the_command_fails_and_names_the_folder() {
+    let place = ImportServer::new().await;
+    let said = place.import(&["ssh-agent"]).failed(1);
+    assert!(said.contains("no SSH agent is running"), "{said}");
+    assert!(said.contains("--folder ~/.ssh"), "{said}");
+}
+
+#[tokio::test]
 async fn an_item_that_the_server_refuses_does_not_stop_the_others() {
     let place = ImportServer::new().await;
     let env = "PATH=/bin\nFIRST=one\nSERVICE_BIND=x\nSECOND=two\n";

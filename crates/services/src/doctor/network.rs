@@ -20,7 +20,8 @@ pub(super) fn external_url(resolved: &Resolved, visited: Option<&Authority<'_>>)
         if bind.ip().is_loopback() {
             return Check::fine(
                 id,
-                "Not set. It is not needed while only this machine connects.",
+                "server.external_url is not set. It is not needed while only this machine \
+                 connects.",
             );
         }
         return Check::bad(

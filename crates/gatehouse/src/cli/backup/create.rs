@@ -183,6 +183,9 @@ async fn on_server(
         return download::run(&client, out, &params, to).await;
     }
     let made = client.rpc("backup.create", params).await?;
+    if made.get("encrypted") == Some(&Value::Bool(false)) {
+        warn(UNENCRYPTED);
+    }
     out.record(&made, || line(field(&made, "name")))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -1,13 +1,15 @@
 //! SSH: private keys of a folder such as `~/.ssh`, and the public keys of a running agent.
 
 use super::plan::{Item, Plan};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use secrecy::SecretString;
 use std::path::Path;
 use std::process::Command;
 
 /// A private key has a few kilobytes.
 const MAX_KEY_BYTES: u64 = 64 * 1024;
+/// `ssh-add` exits with this code if it reaches no agent (ssh-add(1)).
+const NO_AGENT: i32 = 2;
 
 /// Plans the private keys of a folder.
 #[expect(
@@ -64,6 +66,10 @@ pub fn plan_folder(plan: &mut Plan, folder: &Path) -> Result<()> {
 pub fn plan_agent(plan: &mut Plan) -> Result<()> {
     let listed = Command::new("ssh-add").arg("-L").output();
     let listed = listed.context("cannot run ssh-add, which lists the keys of the agent")?;
+    ensure!(
+        listed.status.code() != Some(NO_AGENT),
+        "no SSH agent is running; import the files of the keys: gatehouse import ssh-agent --folder ~/.ssh"
+    );
     let text = String::from_utf8_lossy(&listed.stdout);
     for (index, line) in text.lines().enumerate() {
         let mut parts = line.splitn(3, ' ');

@@ -12,31 +12,38 @@ pub const SYSUSERS: &str = include_str!("../../../../../deploy/gatehouse.sysuser
 
 const OF_SYSTEM: &str = include_str!("../../../../../deploy/gatehouse.service");
 const OF_USER: &str = include_str!("../../../../../deploy/gatehouse.user.service");
+/// The program of the packages, in the units and their comments.
+const PACKAGED_PROGRAM: &str = "/usr/bin/gatehouse";
+/// Names a file that only the packages contain.
+const DOCUMENTATION: &str = "Documentation=";
 
 /// The unit of the system's service.
 pub fn of_system(program: &Path, bind: Option<&str>) -> Result<String> {
     let command = command_line(program, Path::new(SYSTEM_DATA_DIR), bind)?;
-    with_command(OF_SYSTEM, &command)
+    with_command(OF_SYSTEM, program, &command)
 }
 
 /// The unit of a user's service.
 pub fn of_user(program: &Path, data_dir: &Path, bind: Option<&str>) -> Result<String> {
     let command = command_line(program, data_dir, bind)?;
-    with_command(OF_USER, &command)
+    with_command(OF_USER, program, &command)
 }
 
-/// Replaces the beginning of the comment, which describes a manual installation, and the command line.
-fn with_command(unit: &str, command: &str) -> Result<String> {
+/// Replaces the beginning of the comment, which describes a manual installation, the command line, and the program in
+/// the other comments.
+fn with_command(unit: &str, program: &Path, command: &str) -> Result<String> {
     let kept = unit
         .find("# Settings:")
         .and_then(|start| unit.get(start..))
         .context("the unit has no comment on settings")?;
     let head = format!("{MARK}\n");
-    let lines = kept.lines().map(|line| {
+    let program = program.display().to_string();
+    let used = kept.lines().filter(|line| !line.starts_with(DOCUMENTATION));
+    let lines = used.map(|line| {
         if line.starts_with("ExecStart=") {
             format!("ExecStart={command}\n")
         } else {
-            format!("{line}\n")
+            format!("{}\n", line.replace(PACKAGED_PROGRAM, &program))
         }
     });
     Ok(std::iter::once(head).chain(lines).collect())
@@ -102,10 +109,12 @@ mod tests {
                 let lines = lines.skip_while(|line| !line.starts_with("# Settings:"));
                 lines
                     .filter(|line| !line.starts_with("ExecStart="))
-                    .map(str::to_owned)
+                    .filter(|line| !line.starts_with(DOCUMENTATION))
+                    .map(|line| line.replace(PACKAGED_PROGRAM, "/opt/g"))
                     .collect()
             };
             assert_eq!(rest(&unit), rest(original));
+            assert!(!unit.contains(PACKAGED_PROGRAM) && !unit.contains(DOCUMENTATION));
             assert!(rest(&unit).len() > 20);
         }
     }

@@ -38,6 +38,17 @@ fn plain_http_in_a_container_fails_and_the_hint_names_the_case_in_which_it_is_sa
 }
 
 #[test]
+fn a_missing_url_is_reported_with_the_name_of_the_setting() {
+    for (bind, is_fine) in [("127.0.0.1:8420", true), ("0.0.0.0:8420", false)] {
+        let pair = ("SERVICE_SERVER__BIND", bind);
+        let resolved = layers(&[pair]).written().unwrap();
+        let check = external_url(&resolved, None);
+        assert_eq!(check.ok, is_fine, "{bind}");
+        assert!(check.message.contains("server.external_url"), "{bind}");
+    }
+}
+
+#[test]
 fn another_name_of_the_certificate_is_reported_only_if_the_url_is_configured() {
     let visited = Authority::parse(b"b.example").unwrap();
     let is_fine = |pairs: &[(&str, &str)]| {
