@@ -35,6 +35,7 @@ pub(crate) fn operation_checks(services: &Services) -> BoxFuture<'_, Vec<Check>>
         all.extend(operation::queue(services).await);
         all.extend(operation::senders(services).await);
         all.extend(integrations::schedules(services).await);
+        all.extend(integrations::damaged_webhooks(services).await);
         all.extend(crate::certificates::check(services, &resolved.settings).await);
         all.extend(crate::profile_files::check(services).await);
         all.extend(crate::backup::check(services, backups).await);

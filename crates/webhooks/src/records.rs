@@ -102,13 +102,18 @@ impl Webhooks {
         let shown = |row: WebhookRow| {
             let its = secrets.get(&row.id).map(Vec::as_slice);
             let facts = facts(its.unwrap_or_default(), now);
-            let due = due.get(&row.id).copied();
-            let webhook = Webhook::of(row, &base, facts, due)?;
-            Ok::<_, StoreError>(self.0.with_verify_token(webhook))
+            let (id, due) = (row.id.clone(), due.get(&row.id).copied());
+            match Webhook::of(row, &base, facts, due) {
+                Ok(webhook) => Some(self.0.with_verify_token(webhook)),
+                // The other webhooks stay usable. The check `webhooks` reports this one.
+                Err(error) => {
+                    tracing::warn!(%error, webhook = %id, "the list omits a webhook");
+                    None
+                }
+            }
         };
-        let webhooks: Result<Vec<_>, _> = rows.into_iter().map(shown).collect();
         Ok(WebhookPage {
-            webhooks: webhooks?,
+            webhooks: rows.into_iter().filter_map(shown).collect(),
             next_cursor,
         })
     }

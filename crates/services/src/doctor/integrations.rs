@@ -1,4 +1,4 @@
-//! Checks of MCP servers, of webhooks without authentication, of schedules, and of channels that receive messages or
+//! Checks of MCP servers, of webhooks without authentication or with damaged settings, of schedules, and of channels that receive messages or
 //! approvals.
 
 use super::{Check, SEE_LOG, Subject};
@@ -60,55 +60,65 @@ fn received_finding(failing: &[(String, String)]) -> Check {
 
 /// Reports schedules that cannot run. Returns `None` if there are no schedules.
 pub(super) async fn schedules(services: &Services) -> Option<Check> {
-    // The check of the database reports an error.
-    let damaged = services.webhooks.damaged_schedules().await.ok()?;
-    if damaged.is_empty() && !services.webhooks.has_schedules() {
+    if !services.webhooks.has_schedules() {
         return None;
     }
+    // The check of the database reports an error.
     let without = services.webhooks.without_zone().await.ok()?;
-    Some(schedules_finding(&without, &damaged))
+    Some(schedules_finding(&without))
 }
 
-/// Returns the check for the IDs and names of the schedules whose time zone is missing, and of those that cannot be
-/// read.
-fn schedules_finding(without: &[(String, String)], damaged: &[(String, String)]) -> Check {
+/// Returns the check for `without`, the IDs and names of the schedules whose time zone is missing.
+fn schedules_finding(without: &[(String, String)]) -> Check {
     let id = "schedules";
-    let subject = |(id, name): &(String, String), why: &str| Subject {
-        id: id.clone(),
-        name: name.clone(),
-        message: format!("The schedule {name} cannot run because {why}."),
-    };
-    let (mut sentences, mut hints, mut subjects) = (Vec::new(), Vec::new(), Vec::new());
-    if !without.is_empty() {
-        let names: Vec<&str> = without.iter().map(|(_, name)| name.as_str()).collect();
-        sentences.push(format!(
-            "Schedules that cannot run because this machine does not have their time zone: {}.",
-            names.join(", ")
-        ));
-        hints.push(
-            "Install the package tzdata. Missed runs are then started as one. Or choose UTC as the time zone of the \
-             schedule.",
-        );
-        let why = "this machine does not have its time zone";
-        subjects.extend(without.iter().map(|it| subject(it, why)));
-    }
-    if !damaged.is_empty() {
-        // With the IDs, because the list of webhooks may not show them.
-        let names = damaged.iter().map(|(id, name)| format!("{name} ({id})"));
-        sentences.push(format!(
-            "Schedules that cannot run because their stored settings cannot be read: {}.",
-            names.collect::<Vec<_>>().join(", ")
-        ));
-        hints.push(
-            "Restore a backup, or delete the schedule with `gatehouse webhooks delete` and create it again.",
-        );
-        let why = "its stored settings cannot be read";
-        subjects.extend(damaged.iter().map(|it| subject(it, why)));
-    }
-    if sentences.is_empty() {
+    if without.is_empty() {
         return Check::fine(id, "Every schedule can run.");
     }
-    Check::bad(id, sentences.join(" "), hints.join(" ")).about(subjects)
+    let names: Vec<&str> = without.iter().map(|(_, name)| name.as_str()).collect();
+    let message = format!(
+        "Schedules that cannot run because this machine does not have their time zone: {}.",
+        names.join(", ")
+    );
+    let hint = "Install the package tzdata. Missed runs are then started as one. Or choose UTC as the time zone of the \
+                schedule.";
+    let subject = |(id, name): &(String, String)| Subject {
+        id: id.clone(),
+        name: name.clone(),
+        message: format!(
+            "The schedule {name} cannot run because this machine does not have its time zone."
+        ),
+    };
+    let subjects = without.iter().map(subject).collect();
+    Check::bad(id, message, hint).about(subjects)
+}
+
+/// Reports webhooks whose stored settings cannot be read. Returns `None` if there are none.
+pub(super) async fn damaged_webhooks(services: &Services) -> Option<Check> {
+    // The check of the database reports an error.
+    let damaged = services.webhooks.damaged().await.ok()?;
+    (!damaged.is_empty()).then(|| damaged_finding(&damaged))
+}
+
+/// Returns the check for the IDs and names of damaged webhooks. The message contains the IDs, because the list of
+/// webhooks omits these webhooks.
+fn damaged_finding(damaged: &[(String, String)]) -> Check {
+    let named = damaged.iter().map(|(id, name)| format!("{name} ({id})"));
+    let named: Vec<String> = named.collect();
+    let message = format!(
+        "Webhooks that refuse deliveries because their stored settings cannot be read: {}.",
+        named.join(", ")
+    );
+    let hint =
+        "Restore a backup, or delete the webhook with `gatehouse webhooks delete` and create it again.";
+    let subject = |(id, name): &(String, String)| Subject {
+        id: id.clone(),
+        name: name.clone(),
+        message: format!(
+            "The webhook {name} refuses deliveries because its stored settings cannot be read."
+        ),
+    };
+    let subjects = damaged.iter().map(subject).collect();
+    Check::bad("webhooks", message, hint).about(subjects)
 }
 
 /// Reports deliveries that wait for release after the restore of a backup. Returns `None` if there are none.

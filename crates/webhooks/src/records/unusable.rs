@@ -5,7 +5,6 @@ use crate::handle::{Inner, Webhooks};
 use crate::webhook::StoredConfig;
 use gatehouse_domain::WebhookId;
 use gatehouse_store::StoreError;
-use std::collections::HashSet;
 
 impl Webhooks {
     /// Returns the IDs and names of the enabled webhooks that refuse deliveries because no profile in use has their
@@ -20,34 +19,16 @@ impl Webhooks {
         self.0.named(self.0.live.without_zone()).await
     }
 
-    /// Returns the IDs and names of the enabled schedules that cannot run because their stored settings cannot be
-    /// read. If the name cannot be read, the ID is in its place.
-    pub async fn damaged_schedules(&self) -> Result<Vec<(String, String)>, WebhooksError> {
-        let loaded: HashSet<WebhookId> = self.0.live.schedules().into_iter().collect();
-        let now = self.0.now();
+    /// Returns the IDs and names of the webhooks whose stored settings cannot be read, oldest first. The list of
+    /// webhooks omits them.
+    pub async fn damaged(&self) -> Result<Vec<(String, String)>, WebhooksError> {
         let read = self.0.store.read(move |conn| {
-            Box::pin(async move {
-                let mut damaged = Vec::new();
-                for run in conn.list_next_schedules(i64::MAX).await? {
-                    // A schedule that was damaged after it was loaded stays due.
-                    if loaded.contains(&run.webhook_id) && now < run.due_at {
-                        continue;
-                    }
-                    let id = run.webhook_id.to_string();
-                    match conn.find_webhook(&id).await {
-                        Ok(Some(row)) if StoredConfig::of(&row).is_err() => {
-                            damaged.push((id, row.name));
-                        }
-                        Ok(_) => {}
-                        Err(error) if error.is_unavailable() => return Err(error),
-                        Err(_) => damaged.push((id.clone(), id)),
-                    }
-                }
-                damaged.sort();
-                Ok::<_, StoreError>(damaged)
-            })
+            Box::pin(async move { conn.list_webhooks_after("", i64::MAX).await })
         });
-        Ok(read.await?)
+        let mut rows = read.await?;
+        rows.retain(|row| StoredConfig::of(row).is_err());
+        let named = rows.into_iter().map(|row| (row.id.to_string(), row.name));
+        Ok(named.collect())
     }
 
     /// Returns whether there are schedules.

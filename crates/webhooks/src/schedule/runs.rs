@@ -129,11 +129,11 @@ impl Inner {
                         let error: &dyn std::error::Error = &error;
                         tracing::warn!(error, %webhook, "a scheduled run could not be started");
                     }
-                    // Another attempt soon would fail in the same way. The check `schedules` reports it, so one
-                    // warning is enough.
+                    // Another attempt soon would fail in the same way. The check `schedules` or `webhooks` reports the
+                    // problem, so one warning is enough.
                     Err(error) => {
                         if stuck.insert(webhook.clone()) {
-                            // Such schedules may have filled this page, so read another one. The next page is larger.
+                            // Stuck schedules may have filled this page. The next page is larger.
                             started = true;
                             let error: &dyn std::error::Error = &error;
                             tracing::warn!(error, %webhook, "a schedule cannot run");
