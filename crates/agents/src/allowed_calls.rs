@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The later calls that an approval allows in addition to the waiting one.
+/// The rows are sorted by scope and period, `day` before `month`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Remember {
@@ -52,7 +52,7 @@ impl From<AllowedCallRow> for AllowedCall {
     }
 }
 
-/// The stored form of the calls that `remember` allows.
+/// Returns the stored form of the calls that `remember` allows.
 pub(crate) fn allowed(
     remember: Remember,
     (agent, session): (&str, &SessionId),
@@ -73,7 +73,7 @@ pub(crate) fn allowed(
 }
 
 impl Inner {
-    /// Whether a person has allowed this call beforehand.
+    /// Returns whether a person has allowed this call beforehand.
     pub(crate) async fn is_allowed(&self, question: &Question) -> Result<bool, StoreError> {
         let scopes = [Remember::Session, Remember::Arguments].map(|remember| {
             let place = (question.agent.as_str(), &question.session);
@@ -88,7 +88,7 @@ impl Inner {
 }
 
 impl Agents {
-    /// The calls that need no further approval, newest first.
+    /// Returns the calls that need no further approval, newest first.
     pub async fn list_allowed_calls(&self) -> Result<Vec<AllowedCall>, AgentsError> {
         let read = self
             .0
