@@ -13,19 +13,19 @@ pub const SYSUSERS: &str = include_str!("../../../../../deploy/gatehouse.sysuser
 const OF_SYSTEM: &str = include_str!("../../../../../deploy/gatehouse.service");
 const OF_USER: &str = include_str!("../../../../../deploy/gatehouse.user.service");
 
-/// The unit of the system's service.
+/// Returns the unit of the system's service.
 pub fn of_system(program: &Path, bind: Option<&str>) -> Result<String> {
     let command = command_line(program, Path::new(SYSTEM_DATA_DIR), bind)?;
     with_command(OF_SYSTEM, &command)
 }
 
-/// The unit of a user's service.
+/// Returns the unit of a user's service.
 pub fn of_user(program: &Path, data_dir: &Path, bind: Option<&str>) -> Result<String> {
     let command = command_line(program, data_dir, bind)?;
     with_command(OF_USER, &command)
 }
 
-/// Replaces the beginning of the comment, which describes a manual installation, and the command line.
+/// Replaces the beginning of the comment, which describes a manual installation. Also replaces the command line.
 fn with_command(unit: &str, command: &str) -> Result<String> {
     let kept = unit
         .find("# Settings:")
