@@ -68,7 +68,7 @@ impl LogOutput {
         Ok(output)
     }
 
-    /// Waits until the lines so far are written, but at most [`FLUSH_TIMEOUT`].
+    /// Waits until the lines so far are written, but at most one second.
     pub fn flush(&self) {
         self.0.flush(FLUSH_TIMEOUT);
     }
