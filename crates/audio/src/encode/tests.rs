@@ -23,7 +23,7 @@ const FORMATS: [Format; 6] = [
     Format::Flac,
 ];
 
-/// A sine of `hertz` at three quarters of full scale.
+/// Returns a sine of `hertz` at three quarters of full scale.
 fn tone(rate: u32, hertz: f64, count: usize) -> Sound {
     let samples = (0..count)
         .map(|at| {
@@ -34,7 +34,7 @@ fn tone(rate: u32, hertz: f64, count: usize) -> Sound {
     Sound { rate, samples }
 }
 
-/// A sweep from 100 Hz to a third of the rate.
+/// Returns a sweep from 100 Hz to a third of the rate.
 fn sweep(rate: u32, count: usize) -> Sound {
     let mut turns = 0.0;
     let samples = (0..count)
@@ -105,7 +105,7 @@ fn heard_wav(bytes: &[u8]) -> Sound {
 mod mp3 {
     use super::*;
 
-    /// The rate and length of a frame according to its header (ISO/IEC 11172-3 and 13818-3, 2.4.2.3).
+    /// Returns the rate and length of a frame according to its header (ISO/IEC 11172-3 and 13818-3, 2.4.2.3).
     fn frame(header: &[u8]) -> (u32, usize) {
         let first = header[0] == 0xff && header[1] & 0xf7 == 0xf3;
         assert!(first, "no frame of Layer III without a checksum");
@@ -127,7 +127,7 @@ mod mp3 {
         (u32::try_from(rate).unwrap(), bytes + padding)
     }
 
-    /// The lengths of all frames.
+    /// Returns the lengths of all frames.
     fn frames(mut bytes: &[u8]) -> Vec<usize> {
         let mut lengths = Vec::new();
         while !bytes.is_empty() {
@@ -138,8 +138,8 @@ mod mp3 {
         lengths
     }
 
-    /// The rate, and the number of samples without delay and padding, according to the LAME header (LAME,
-    /// "Mp3 Info Tag revision 1").
+    /// Returns the rate, and the number of samples without delay and padding, according to the LAME header (LAME, "Mp3
+    /// Info Tag revision 1").
     pub fn declared(bytes: &[u8]) -> (u32, u64) {
         let (rate, length) = frame(bytes);
         let one = bytes[1] & 8 != 0;
@@ -206,7 +206,7 @@ fn streamed(sound: &Sound, format: Format, pieces: &[usize]) -> Vec<u8> {
     bytes
 }
 
-/// The rate and number of audible samples.
+/// Returns the rate and number of audible samples.
 fn length(bytes: &[u8], format: Format) -> (u32, u64) {
     let of = |sound: &Sound| (sound.rate, wide(sound.samples.len()));
     match format {

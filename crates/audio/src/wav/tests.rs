@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// A chunk with the correct length.
+/// Returns a chunk with the correct length.
 fn chunk(name: [u8; 4], body: &[u8]) -> Vec<u8> {
     let length = u32::try_from(body.len()).unwrap();
     let mut bytes = [&name[..], &length.to_le_bytes(), body].concat();

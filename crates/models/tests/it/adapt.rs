@@ -39,7 +39,7 @@ fn with_everything() -> ChatRequest {
     }
 }
 
-/// A model that accepts none of the optional fields, one refusal at a time.
+/// Returns a model that accepts none of the optional fields, one refusal at a time.
 fn plain_model() -> Vec<Rule> {
     vec![
         |asked| match asked.body.get("tools") {
@@ -133,7 +133,7 @@ async fn a_model_that_is_known_to_have_no_tools_gets_none() {
     vendor.only();
 }
 
-/// The reason that a caller sees.
+/// Returns the reason that a caller sees.
 async fn reason(kind: ProviderKind, status: u16, body: &Value) -> (Reason, Problem) {
     let vendor = Vendor::new(vec![Answer::json(status, body); 4]).await;
     let harness = Harness::new().await;

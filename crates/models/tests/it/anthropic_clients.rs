@@ -183,8 +183,8 @@ async fn the_clients_wait_as_long_as_a_429_says() {
     assert_eq!(retry_after, Some(Duration::from_hours(1)));
 }
 
-/// The requests of this crate: everything that the format has, a tool step with thinking, an effort, a history with
-/// calls but without tools, and the list of models.
+/// Returns the requests of this crate: everything that the format has, a tool step with thinking, an effort, a history
+/// with calls but without tools, and the list of models.
 async fn own_requests() -> Vec<ReceivedRequest> {
     let harness = Harness::new().await;
     let mut asked = Vec::new();

@@ -100,7 +100,7 @@ pub fn tuning() -> Tuning {
     tuning
 }
 
-/// One provider `p` with the key `sk-test`.
+/// Returns one provider `p` with the key `sk-test`.
 pub fn one(kind: ProviderKind, base_url: &Url) -> ModelsSettings {
     let mut settings = ModelsSettings::default();
     settings
@@ -116,7 +116,7 @@ pub fn provider(kind: ProviderKind, base_url: &Url, key: Option<&str>) -> Provid
     }
 }
 
-/// The model `m` of the provider `p`.
+/// Returns the model `m` of the provider `p`.
 pub fn model() -> ModelRef {
     model_of("p", "m")
 }
@@ -191,7 +191,7 @@ pub async fn listen(
     (collected, None)
 }
 
-/// A whole answer, which must succeed.
+/// Returns a whole answer, which must succeed.
 pub async fn collected(models: &Models, request: ChatRequest) -> Collected {
     let (collected, error) = listen(models, &model(), request).await;
     assert!(error.is_none(), "{error:?}");

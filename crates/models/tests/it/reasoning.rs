@@ -43,7 +43,7 @@ pub(crate) fn with_tool() -> ChatRequest {
     }
 }
 
-/// One tool step and the answer: the first answer, and the second request.
+/// Returns one tool step and the answer: the first answer, and the second request.
 pub(crate) async fn tool_step(
     kind: ProviderKind,
     name: &str,

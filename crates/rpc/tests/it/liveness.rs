@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 type Calls = Vec<(&'static str, Value)>;
 
-/// The browser of RFC 8291, appendix A.
+/// Returns the browser of RFC 8291, appendix A.
 fn subscription() -> Value {
     let p256dh =
         "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4";
@@ -380,7 +380,7 @@ const STORES_NOTHING: [&str; 10] = [
     "webhooks.forward",
 ];
 
-/// A client that connects as a device with these scopes, and the device's ID.
+/// Returns a client that connects as a device with these scopes, and the device's ID.
 async fn device(harness: &Harness, scopes: Value) -> (RequestContext, String) {
     let made = json!({ "label": "telephone", "scopes": scopes });
     let made = harness.call("pairing.create", made).await;

@@ -26,7 +26,7 @@ struct Request {
 
 type Seen = Arc<Mutex<Vec<Request>>>;
 
-/// A server whose tool returns what it received.
+/// Returns a server whose tool returns what it received.
 async fn echo(
     State(seen): State<Seen>,
     uri: Uri,

@@ -26,7 +26,7 @@ pub fn program(command: &str, args: &[&str], env: &[(&str, &str)]) -> McpServer 
     }
 }
 
-/// The program with variables whose values are in the vault.
+/// Returns the program with variables whose values are in the vault.
 fn python_with(of_vault: &[(&str, &str)]) -> McpServer {
     let mut made = python();
     if let McpServer::Command { env, .. } = &mut made {
@@ -58,7 +58,7 @@ pub fn settings(servers: Vec<(&str, McpServer)>) -> ToolsSettings {
     }
 }
 
-/// The interpreter itself: `python3` may be a script that sets variables.
+/// Returns the interpreter itself: `python3` may be a script that sets variables.
 pub fn interpreter() -> &'static str {
     static FOUND: OnceLock<String> = OnceLock::new();
     FOUND.get_or_init(|| {

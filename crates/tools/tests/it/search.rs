@@ -251,7 +251,7 @@ async fn bad_answers_and_bad_input() {
     assert!(refusal.contains("must not be called"), "{refusal}");
 }
 
-/// A service that records the keys it receives.
+/// Returns a service that records the keys it receives.
 async fn recorder() -> (Url, std::sync::Arc<std::sync::Mutex<Vec<String>>>) {
     let seen = std::sync::Arc::<std::sync::Mutex<Vec<String>>>::default();
     let answer = async |State(seen): State<std::sync::Arc<std::sync::Mutex<Vec<String>>>>,
