@@ -47,7 +47,7 @@ fn sweep(rate: u32, count: usize) -> Sound {
     Sound { rate, samples }
 }
 
-/// Decodes Ogg Opus like a player: without delay and padding.
+/// Decodes Ogg Opus without delay and padding, like a player.
 fn heard_opus(bytes: &[u8]) -> Sound {
     let mut reader = OggOpusReader::new(bytes).unwrap();
     let head = reader.head().clone();
@@ -226,7 +226,7 @@ fn formats() -> impl Iterator<Item = Format> {
         .filter(move |format| Some(*format) != left_out)
 }
 
-/// Rising zero crossings per second, ignoring both ends.
+/// Returns the rising zero crossings per second, ignoring both ends.
 fn hertz(sound: &Sound) -> f64 {
     let tenth = sound.samples.len() / 10;
     let middle = &sound.samples[tenth..sound.samples.len() - tenth];
@@ -237,7 +237,7 @@ fn hertz(sound: &Sound) -> f64 {
     (rises.len() - 1) as f64 * f64::from(sound.rate) / (last - first) as f64
 }
 
-/// The RMS level, ignoring both ends.
+/// Returns the RMS level, ignoring both ends.
 fn level(sound: &Sound) -> f64 {
     let tenth = sound.samples.len() / 10;
     let middle = &sound.samples[tenth..sound.samples.len() - tenth];
@@ -245,7 +245,7 @@ fn level(sound: &Sound) -> f64 {
     (sum / middle.len() as f64).sqrt()
 }
 
-/// Asserts the same length, to the sample, and the same tone. LAME scales everything by 0.95, which prevents
+/// Asserts exactly the same length in samples and the same tone. LAME scales everything by 0.95, which prevents
 /// clipping by its rounding.
 fn is_the_tone(format: Format, heard: &Sound, sound: &Sound) {
     let due = scale(

@@ -26,7 +26,7 @@ pub struct Harness {
 pub const START: Timestamp = Timestamp::from_millis(1_795_132_800_000);
 
 impl Harness {
-    /// Without a vault.
+    /// Opens the crate without a vault.
     pub async fn new() -> Self {
         Self::with_vault(false).await
     }
@@ -42,7 +42,7 @@ impl Harness {
         }
     }
 
-    /// Simulates a restart: encrypted values are sealed.
+    /// Simulates a restart, after which encrypted values are sealed.
     pub async fn restart(&mut self) {
         self.secrets = open_secrets(&self.database, &self.clock, true).await;
     }

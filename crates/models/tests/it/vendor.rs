@@ -157,7 +157,8 @@ impl Vendor {
         Self::strict([], answers).await
     }
 
-    /// Like [`Self::new`], but a request that breaks a rule is refused and uses up no answer.
+    /// Does the same as [`Self::new`], but a request that breaks a rule is refused and uses up no
+    /// answer.
     pub async fn strict(
         rules: impl IntoIterator<Item = Rule>,
         answers: impl IntoIterator<Item = Answer>,

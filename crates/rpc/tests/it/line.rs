@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 pub const PASSWORD: &str = "correct horse battery";
 
-/// A connection and its outputs so far.
+/// A connection with its outputs so far.
 pub struct Line {
     pub connection: Connection,
     pub said: Vec<Value>,

@@ -58,7 +58,7 @@ async fn open() -> Harness {
     Harness::open(true, ToolsSettings::default()).await
 }
 
-/// Serves the same answer to every request, without a content type if it is empty.
+/// Serves the same answer to every request. If the content type is empty, the answer has none.
 async fn always(content_type: &'static str, body: Vec<u8>) -> Url {
     let answer = async move || {
         let mut response = Response::new(Body::from(body));
@@ -273,7 +273,7 @@ async fn a_server_that_may_receive_secrets_shows_no_pictures() {
     }
     let (answer, _) = fetch(&harness, &document).await;
     assert!(answer.ends_with("It is {{secret:TOKEN}}."), "{answer}");
-    // Another server shows them, and a secret in the name is removed.
+    // The pictures are on another server, and a secret in the name is removed.
     let other = always("image/png", picture).await;
     let other = other.join(&format!("/{TOKEN}.png")).unwrap();
     let (answer, files) = fetch(&harness, &other).await;

@@ -33,7 +33,7 @@ pub struct Harness {
 }
 
 impl Harness {
-    /// `allow_private`: whether private addresses may be called.
+    /// `allow_private` allows calls to private addresses.
     pub async fn open(allow_private: bool, settings: ToolsSettings) -> Self {
         Self::on(sqlite(), allow_private, settings).await
     }
@@ -102,7 +102,7 @@ impl Harness {
         tool.call(&context(ceiling), input).await
     }
 
-    /// Calls a tool as a trusted turn does. Returns also the files that it returned.
+    /// Calls a tool as a trusted turn does. Returns the answer and the files.
     pub async fn call_for_files(
         &self,
         tool: &str,

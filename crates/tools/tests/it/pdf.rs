@@ -155,7 +155,7 @@ async fn what_cannot_be_read_is_said() {
     }
 }
 
-/// Each would need any amount of memory or time if it were read as it is written.
+/// Reading any of these documents literally would need unlimited memory or time.
 #[tokio::test]
 async fn hostile_documents_do_no_harm() {
     let map = "begincodespacerange <00000000> <FFFFFFFF> endcodespacerange \
@@ -184,7 +184,7 @@ async fn hostile_documents_do_no_harm() {
         b"%PDF-1.7\n1 0 obj<</Type/Catalog/Pages 1 0 R/Parent 1 0 R/Kids[1 0 R]>>endobj\n\
                        trailer<</Root 1 0 R/Size 2>>"
             .to_vec();
-    // One object, which the table lists again and again.
+    // One object that the table lists many times.
     let heavy = format!("1 0 obj\n({})\nendobj\n", "x".repeat(1 << 20));
     let start = heavy.len() + 9;
     let entries = "0000000009 00000 n \n".repeat(100_000);

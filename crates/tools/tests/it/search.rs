@@ -286,7 +286,8 @@ async fn a_key_of_the_vault_does_not_follow_another_address() {
         assert_eq!(*stolen.lock().unwrap(), Vec::<String>::new());
         let message = refusal.unwrap_err().message;
         assert!(message.contains(variable), "{message}");
-        // The key works again at its old address; entered again, it works at the new one.
+        // The key works again at its old address. After it is entered again, it works at the new
+        // address.
         harness
             .tools
             .update_settings(settings(provider, Some(own), None));
