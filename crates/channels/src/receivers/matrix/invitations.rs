@@ -43,7 +43,7 @@ impl RefusedRoom {
         }
     }
 
-    /// Returns the room if it is tried again after this failure, and `None` if it is given up. Only rate limits are
+    /// Returns the room for a retry after this failure, or `None` if there is no retry. Only rate limits are
     /// retried, because each request that times out would delay messages.
     fn after(self, failure: &Failure) -> Option<Self> {
         let is_limited = matches!(failure, Failure::Later { after: Some(_), .. });
