@@ -1,8 +1,8 @@
-//! Tells cargo when to embed the page's files again. Vite, not cargo, builds `ui/dist`.
+//! Decides when cargo embeds the page's files again. Vite, not cargo, builds `ui/dist`.
 //!
-//! Only a release build embeds the files. A debug build reads them from the folder at run time, so a
-//! rebuild of the page recompiles no Rust. This script creates the folder if it is missing, because cargo
-//! reruns a script every time a watched path is missing, and a debug build stores the folder's path.
+//! Only a release build embeds the files. A debug build reads them from the folder at run time, so a rebuild of the
+//! page recompiles no Rust. This script creates the folder if it is missing. Otherwise, cargo would rerun the script
+//! every time because of the missing path. A debug build also stores the folder's path.
 #![expect(
     clippy::disallowed_methods,
     reason = "cargo configures build scripts through the environment"

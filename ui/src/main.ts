@@ -12,8 +12,8 @@ import { begin, likelyInside } from './state/session.svelte';
 import { nextTask } from './parts/idle';
 import { find, movedTo } from './shell/routes';
 
-// Loads the view that the user probably needs while the gateway answers. A user who was logged in last time probably
-// still is.
+// Loads the view that the user probably needs while the gateway answers. A user who was logged in last time is probably
+// still logged in.
 function load(): Promise<unknown> {
   if (!likelyInside()) {
     if (!facts.setup_required && !facts.auth_disabled) void moduleOrNull(() => import('./pages/login/Login.svelte'));
@@ -21,7 +21,7 @@ function load(): Promise<unknown> {
   }
   const { pathname } = location;
   const { page } = find(movedTo(pathname) ?? pathname);
-  // A failure here recurs where the module is needed, and is reported there.
+  // A failure here occurs again where the module is needed, and is reported there.
   return Promise.allSettled([import('./shell/Inside.svelte'), page.load()]);
 }
 

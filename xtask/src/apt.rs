@@ -1,4 +1,4 @@
-//! Installs Debian packages where that is allowed.
+//! Installs Debian packages if this process is allowed to.
 
 use std::path::Path;
 use std::process::Command;
@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use crate::process::{find_program, is_root, run};
 
 /// Whether this process has updated the package lists. The lock also prevents two threads from running apt-get at the
-/// same time, which fails.
+/// same time, because the second call would fail.
 static UPDATED: Mutex<bool> = Mutex::new(false);
 
 /// Installs packages. If that is not allowed, the error gives instructions.
@@ -38,7 +38,7 @@ pub fn download(package: &str, folder: &Path) -> Result<()> {
     }
 }
 
-/// Updates the lists of packages once, then runs the action alone.
+/// Updates the package lists if necessary, then runs the action under the lock.
 fn with_lists(action: impl FnOnce() -> Result<()>) -> Result<()> {
     let mut updated = UPDATED.lock().unwrap_or_else(PoisonError::into_inner);
     if !*updated {

@@ -27,8 +27,8 @@ pub struct Args {
     rest: Vec<String>,
 }
 
-/// Runs a measurement. Builds the gateway separately first: built together with the harness, it would get the
-/// harness's features, which change its size and startup time.
+/// Runs a measurement. Builds the gateway first, in a separate build. If it were built together with the harness, it
+/// would get the harness's features, which change its size and startup time.
 pub fn run(root: &Path, args: &Args) -> Result<()> {
     if !root.join("bench/Cargo.toml").is_file() {
         bail!("bench/ (crate gatehouse-bench) is not in this tree");
@@ -65,7 +65,7 @@ pub fn run(root: &Path, args: &Args) -> Result<()> {
     run_command(harness.args(&args.rest))
 }
 
-/// Builds the release binary of a commit, without the web UI, unless it is there already. Returns its path.
+/// Builds the release binary of a commit, without the web UI, unless the binary exists. Returns its path.
 fn build_earlier(root: &Path, folder: &Path, commit: &str) -> Result<PathBuf> {
     let mut git = Command::new("git");
     git.current_dir(root)
@@ -92,8 +92,8 @@ fn build_earlier(root: &Path, folder: &Path, commit: &str) -> Result<PathBuf> {
             .arg(&archive)
             .arg("--directory")
             .arg(&tree)
-            // Use the current time for the files. With the time of the commit, they may be older than the build of
-            // another commit, and cargo would not rebuild.
+            // Give the files the current time. With the time of the commit, they may be older than the build of another
+            // commit, and cargo would not rebuild them.
             .arg("--touch"),
     )?;
     std::fs::remove_file(&archive)?;
@@ -101,7 +101,7 @@ fn build_earlier(root: &Path, folder: &Path, commit: &str) -> Result<PathBuf> {
     let mut build = cargo(&tree);
     build.args(["build", "--locked", "--release", "--package", "gatehouse"]);
     run_command(build.arg("--target-dir").arg(&output))?;
-    // An interrupted copy must not be used by the next call.
+    // A copy that was interrupted must not be used by the next call.
     let copy = folder.join("copy");
     std::fs::copy(output.join("release/gatehouse"), &copy)
         .and_then(|_| std::fs::rename(&copy, &binary))
@@ -109,7 +109,7 @@ fn build_earlier(root: &Path, folder: &Path, commit: &str) -> Result<PathBuf> {
     Ok(binary)
 }
 
-/// The page, in a real browser: its harness is a Node program.
+/// Measures the page in a real browser. The harness for this is a Node program.
 fn ui(root: &Path, target: &Path, binary: &Path, rest: &[String]) -> Result<()> {
     let browser = browser::prepare(&root.join("bench/ui"), &target.join("bench-ui"))?;
     let mut node = Command::new("node");

@@ -25,9 +25,9 @@ pub use metadata::Metadata;
 /// The result of one check: errors and notes.
 #[derive(Default)]
 pub struct Findings {
-    /// Each fails the check.
+    /// Errors. Each one fails the check.
     pub wrong: Vec<String>,
-    /// Printed, but do not fail the check.
+    /// Notes that are printed but do not fail the check.
     pub notes: Vec<String>,
 }
 

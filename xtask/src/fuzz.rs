@@ -36,7 +36,7 @@ pub fn run(root: &Path, args: &Args) -> Result<()> {
     run_command(nightly(root).args(["fuzz", "run", target, "--", &limit]))
 }
 
-/// Uses the `cargo` on PATH, which is rustup's: the cargo that runs xtask cannot switch toolchains.
+/// Uses the `cargo` on PATH, which is rustup's. The cargo that runs xtask cannot switch toolchains.
 fn nightly(root: &Path) -> Command {
     let mut command = Command::new("cargo");
     command

@@ -1,5 +1,5 @@
-//! `cargo xtask gauntlet`: runs published attacks (`tests/gauntlet`) against the built binary, after a
-//! self-test that each attack can succeed.
+//! `cargo xtask gauntlet`: runs published attacks (`tests/gauntlet`) against the built binary. Before that, a self-test
+//! checks that each attack can succeed.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

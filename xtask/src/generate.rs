@@ -1,5 +1,5 @@
-//! `cargo xtask gen`: the files in `docs/generated`, written by the gateway binary, and the page's client,
-//! which is generated from two of them.
+//! `cargo xtask gen`: writes the files in `docs/generated` with the gateway binary. Also writes the page's client,
+//! which is generated from two of these files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -48,7 +48,8 @@ pub fn client(page: &Page, check: bool) -> Result<()> {
     }
 }
 
-/// Fails when the tree differs from the binary's output, naming each file and its first difference.
+/// Fails if the tree differs from the binary's output. The error contains each file and its first
+/// difference.
 pub fn check(root: &Path, binary: Command) -> Result<()> {
     let differences = differences(&read(&root.join(FOLDER))?, &generated(binary)?);
     if differences.is_empty() {
@@ -77,7 +78,7 @@ fn write(root: &Path, binary: Command) -> Result<()> {
     Ok(())
 }
 
-/// The binary's current output, by file name.
+/// Returns the binary's current output, by file name.
 fn generated(mut binary: Command) -> Result<BTreeMap<String, Vec<u8>>> {
     let folder = tempfile::tempdir().context("cannot create a temporary directory")?;
     run_command(binary.args(["generate", "--out"]).arg(folder.path()))?;
@@ -88,7 +89,7 @@ fn generated(mut binary: Command) -> Result<BTreeMap<String, Vec<u8>>> {
     Ok(files)
 }
 
-/// The files directly in a folder; empty when the folder does not exist.
+/// Returns the files directly in a folder. The result is empty when the folder does not exist.
 fn read(folder: &Path) -> Result<BTreeMap<String, Vec<u8>>> {
     if !folder.is_dir() {
         return Ok(BTreeMap::new());

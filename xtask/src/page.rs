@@ -1,6 +1,5 @@
-//! `cargo xtask page`: builds the page in `ui/` with Vite into `ui/dist`, which the binary embeds. Builds
-//! only when an input changed, installs modules only when the lock file changed, and lets Rust builds work
-//! without Node.
+//! `cargo xtask page`: builds the page in `ui/` with Vite into `ui/dist`, which the binary embeds. Builds only if an
+//! input changed, and installs modules only if the lock file changed. Rust builds also work without Node.
 
 mod inputs;
 mod modules;
@@ -46,8 +45,8 @@ pub fn run(root: &Path, args: &Args) -> Result<()> {
     Ok(())
 }
 
-/// For commands that also work without the page: prints a warning if the page cannot be built here. A build
-/// that fails is still an error.
+/// Builds the page, for commands that also work without it. Prints a warning if the page cannot be built on this
+/// machine. A failed build is still an error.
 pub fn build_or_leave_out(root: &Path) -> Result<()> {
     match Page::prepare(root) {
         Ok(page) => page.build_if_changed().map(|_| ()),
@@ -90,7 +89,7 @@ impl Page {
     }
 
     fn build(&self) -> Result<()> {
-        // Computes the hash before the build, so that a file that changes during the build triggers the next one.
+        // The hash is computed before the build. If a file changes during the build, the next run builds again.
         let inputs = inputs::digest(&self.root, &self.folder)?;
         self.npm(&["run", "build"])
             .context("the build of the web UI failed")?;

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-/// The workspace root. Cargo passes the manifest's folder to the programs it runs.
+/// Returns the workspace root. Cargo passes the manifest's folder to the programs it runs.
 pub fn root() -> Result<PathBuf> {
     match std::env::var_os("CARGO_MANIFEST_DIR") {
         Some(xtask) => Path::new(&xtask)
@@ -18,14 +18,14 @@ pub fn root() -> Result<PathBuf> {
     }
 }
 
-/// The cargo that runs xtask, in the workspace root.
+/// Returns the cargo that runs xtask, in the workspace root.
 pub fn cargo(root: &Path) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(root);
     command
 }
 
-/// The command line as one would type it.
+/// Returns the command line as you would type it.
 pub fn shown(command: &Command) -> String {
     let program = Path::new(command.get_program());
     std::iter::once(program.file_name().unwrap_or(program.as_os_str()))
@@ -35,7 +35,7 @@ pub fn shown(command: &Command) -> String {
         .join(" ")
 }
 
-/// Runs a command with inherited input and output; fails unless it succeeds.
+/// Runs a command with inherited input and output. Fails unless the command succeeds.
 pub fn run(command: &mut Command) -> Result<()> {
     eprintln!("$ {}", shown(command));
     let status = command
@@ -47,7 +47,8 @@ pub fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Runs a command and returns its output; fails with its standard error unless it succeeds.
+/// Runs a command and returns its output. If the command fails, the error contains its standard
+/// error.
 pub fn capture(command: &mut Command) -> Result<String> {
     let output = command
         .stdin(Stdio::null())
@@ -65,7 +66,7 @@ pub fn capture(command: &mut Command) -> Result<String> {
     String::from_utf8(output.stdout).with_context(|| format!("not UTF-8: {}", shown(command)))
 }
 
-/// A program's full path, from PATH.
+/// Returns a program's full path, from PATH.
 pub fn find_program(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path)
@@ -73,18 +74,18 @@ pub fn find_program(name: &str) -> Option<PathBuf> {
         .find(|file| is_executable(file))
 }
 
-/// Whether the file exists and is executable.
+/// Returns whether the file exists and is executable.
 pub fn is_executable(file: &Path) -> bool {
     file.metadata()
         .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }
 
-/// Whether this process runs as root.
+/// Returns whether this process runs as root.
 pub fn is_root() -> bool {
     user_id(None) == Some(0)
 }
 
-/// A user's id; the current user's when `name` is `None`.
+/// Returns a user's ID. `None` means the current user.
 pub fn user_id(name: Option<&str>) -> Option<u32> {
     capture(Command::new("id").arg("-u").args(name))
         .ok()?
@@ -93,7 +94,7 @@ pub fn user_id(name: Option<&str>) -> Option<u32> {
         .ok()
 }
 
-/// Whether an environment variable is set to `true` or `1`.
+/// Returns whether an environment variable is set to `true` or `1`.
 pub fn is_set(name: &str) -> bool {
     std::env::var(name).is_ok_and(|value| value.eq_ignore_ascii_case("true") || value == "1")
 }

@@ -16,7 +16,8 @@ pub struct Python {
     pub version: String,
 }
 
-/// Creates an environment in `folder` with the packages in `requirements`. Does nothing if it is up to date.
+/// Creates an environment in `folder` with the packages in `requirements`. Does nothing if the environment is up to
+/// date.
 pub fn environment(folder: &Path, requirements: &Path) -> Result<Python> {
     let program = folder.join("bin/python");
     let wanted = std::fs::read_to_string(requirements).context("requirements.txt")?;

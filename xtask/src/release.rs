@@ -1,5 +1,6 @@
-//! `cargo xtask dist`: everything that users download: the binary of each target as a tarball, Debian and RPM
-//! package and container image, the SBOMs, and the checksums. The same tree gives the same bytes, wherever it is.
+//! `cargo xtask dist`: makes all downloads for users. For each target, these are the binary as a tarball, Debian and
+//! RPM packages, and a container image. SBOMs and checksums are added. The same tree always yields the same bytes,
+//! independent of its path.
 
 mod archive;
 mod binary;
@@ -22,7 +23,7 @@ use tools::Tools;
 
 /// The output, below the workspace root.
 const FOLDER: &str = "target/package";
-/// A copy of the tree for `--twice`, at a path of another length.
+/// A copy of the tree for `--twice`. Its path has another length than the tree's.
 const COPY: &str = "target/package-again/a/copy/of/the/tree";
 const CHECKSUMS: &str = "SHA256SUMS";
 
@@ -46,7 +47,7 @@ pub struct Args {
     image_may_lack: image::MayLack,
 }
 
-/// One run: a tree, and the values that must not depend on its path.
+/// One run: a tree, and values that must not depend on its path.
 struct Job<'a> {
     root: &'a Path,
     out: PathBuf,
@@ -110,7 +111,7 @@ fn make(
             Some(binary) => binary.to_owned(),
             None => binary::build(&job, target)?,
         };
-        // The first target is this machine's, whose binary writes the man pages and completions of all.
+        // The first target is this machine's. Its binary writes the man pages and completions for all targets.
         let from = generated.get_or_insert_with(|| binary.clone());
         let stage = stage::fill(&job, &binary, from)?;
         archive::tarball(&job, target, &stage)?;
@@ -133,7 +134,7 @@ fn checksums(out: &Path) -> Result<String> {
     Ok(sums)
 }
 
-/// The workspace's version.
+/// Returns the workspace's version.
 pub fn version(root: &Path) -> Result<String> {
     let manifest = std::fs::read_to_string(root.join("Cargo.toml"))?;
     let manifest: toml::Table = manifest.parse()?;
@@ -171,7 +172,7 @@ fn copy_tree(root: &Path, copy: &Path) -> Result<()> {
     ]);
     for name in capture(&mut git)?.split_terminator('\0') {
         let (from, to) = (root.join(name), copy.join(name));
-        // A deleted file is still tracked.
+        // Git still lists a file that was deleted but not committed.
         if !from.is_file() {
             continue;
         }
@@ -196,14 +197,14 @@ fn compare(first: &str, second: &str) -> Result<()> {
 }
 
 impl Job<'_> {
-    /// `gatehouse-0.1.0-amd64.tar.gz`
+    /// Returns the path of an artifact such as `gatehouse-0.1.0-amd64.tar.gz`.
     fn artifact(&self, target: &Target, suffix: &str) -> PathBuf {
         let (version, architecture) = (&self.version, target.architecture);
         self.out
             .join(format!("gatehouse-{version}-{architecture}{suffix}"))
     }
 
-    /// Runs a program with the time that its output must contain.
+    /// Runs a program with the fixed time that its output must contain.
     fn run(&self, command: &mut Command) -> Result<()> {
         run_command(
             command

@@ -25,7 +25,7 @@ pub struct Args {
     rest: Vec<String>,
 }
 
-/// Builds, then replaces this process by the gateway, which handles signals and the terminal directly.
+/// Builds the gateway, then replaces this process with it. The gateway then handles signals and the terminal directly.
 pub fn run(root: &Path, args: &Args) -> Result<()> {
     if args.release {
         page::build_or_leave_out(root)?;
@@ -33,7 +33,8 @@ pub fn run(root: &Path, args: &Args) -> Result<()> {
         build_side_by_side(root, args)?;
     }
     let mut command = gateway(root, args, "run");
-    // Use the caller's folder, so that a relative `--data-dir` works as expected.
+    // The gateway runs in the caller's folder. A relative `--data-dir` therefore refers to that
+    // folder.
     command.current_dir(std::env::current_dir().context("no working directory")?);
     command.args(["--", "serve"]);
     if let Some(folder) = &args.data_dir {
@@ -44,7 +45,8 @@ pub fn run(root: &Path, args: &Args) -> Result<()> {
     Err(command.exec()).context("cannot start cargo")
 }
 
-/// Compiles while npm and Vite work: a debug build reads the page when it runs.
+/// Compiles while npm and Vite run. This is possible because a debug build reads the page at run
+/// time.
 fn build_side_by_side(root: &Path, args: &Args) -> Result<()> {
     thread::scope(|scope| {
         let page = scope.spawn(|| page::build_or_leave_out(root));
@@ -54,7 +56,7 @@ fn build_side_by_side(root: &Path, args: &Args) -> Result<()> {
     })
 }
 
-/// A cargo command for the gateway's package.
+/// Returns a cargo command for the gateway's package.
 fn gateway(root: &Path, args: &Args, name: &str) -> Command {
     let mut command = cargo(root);
     command

@@ -47,7 +47,7 @@ pub struct Args {
 /// If this variable is 1, a test without its engine fails instead of being skipped.
 const STRICT: &str = "GATEHOUSE_TEST_STRICT";
 
-/// Prepares, runs and reports. Fails if a step failed and, in CI, if anything was left out.
+/// Prepares, runs and reports. Fails if a step failed. In CI, also fails if anything was left out.
 pub fn run(root: &Path, args: &Args) -> Result<()> {
     let strict = is_set("CI");
     let metadata = Metadata::load(root)?;
@@ -70,7 +70,8 @@ pub fn run(root: &Path, args: &Args) -> Result<()> {
     thread::scope(|scope| {
         let engines = scope.spawn(|| {
             let mut engines = Session::new(root);
-            // A debug build reads the page when it runs, so it compiles meanwhile.
+            // A debug build reads the page at run time, so the page need not be complete when the
+            // build starts.
             let page = engines.prepare_page();
             engines.prepare_engines(&target, args.no_postgres);
             if let Some(page) = page.filter(|_| has_page_checks) {
@@ -93,16 +94,17 @@ pub fn run(root: &Path, args: &Args) -> Result<()> {
     session.report.finish(strict)
 }
 
-/// The report that `.config/nextest.toml` asks for, in the target directory.
+/// The report that `.config/nextest.toml` requests, in the target directory.
 const JUNIT: &str = "nextest/all/junit.xml";
-/// The profile `all` of `.config/nextest.toml` counts on it.
+/// The number of test threads per core. The profile `all` of `.config/nextest.toml` depends on this
+/// value.
 const THREADS_PER_CORE: usize = 8;
 
-/// Bytes that must be free for temporary files: a gateway reports a nearly full disk below 5 GiB, which many tests do
-/// not expect, and the tests write some files themselves.
+/// The number of bytes that must be free for temporary files. A gateway reports a nearly full disk below 5 GiB, which
+/// many tests do not expect, and the tests write some files themselves.
 const LEAST_FREE: u64 = 8 << 30;
 
-/// Fails with the cause of the failures that would follow.
+/// Fails if the disk is nearly full, because many tests would fail with less clear errors.
 fn free_disk_space() -> Result<()> {
     let folder = std::env::temp_dir();
     let found = rustix::fs::statvfs(&folder)?;
@@ -129,7 +131,7 @@ struct Session<'a> {
     has_page: bool,
 }
 
-/// Prepares engines beside the compilers: downloads wait for the network, compilers need the processor.
+/// Prepares engines while the code compiles. Downloads wait for the network, and compilers need the processor.
 type Engines<'scope, 'a> = ScopedJoinHandle<'scope, Session<'a>>;
 
 impl<'a> Session<'a> {
@@ -190,8 +192,8 @@ impl<'a> Session<'a> {
         self.report.step(name, || run_command(&mut command));
     }
 
-    /// All steps use one profile and one set of features, so the tests and generators reuse what `build`
-    /// builds and the clippy steps share nearly every dependency.
+    /// All steps use the same profile and the same features. The tests and generators therefore reuse the output of
+    /// `build`, and the clippy steps share nearly every dependency.
     fn steps(
         &mut self,
         target: &Path,
@@ -233,7 +235,8 @@ impl<'a> Session<'a> {
         let clippy = ["clippy", "--locked"];
         let all = ["--workspace", "--all-targets"];
         self.step("lints", &[&clippy[..], &all, &deny].concat());
-        // With the tests, every crate gets the features that tests enable. Check it without them too.
+        // The clippy run with tests gives every crate the features that tests enable. This run checks the shipped
+        // features.
         let shipped = [&clippy[..], &["--package", "gatehouse"]].concat();
         self.step(
             "lints with default features",
@@ -266,7 +269,7 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Tests that each published attack can succeed, against a gateway that is not ours.
+    /// Checks that each published attack can succeed, against a deliberately weak gateway.
     fn test_gauntlet(&mut self, target: &Path) {
         match Gauntlet::prepare(self.root, target) {
             Ok(gauntlet) => {
@@ -303,7 +306,7 @@ impl<'a> Session<'a> {
         npm.args(["test"]).current_dir(folder);
         npm.envs(self.environment.iter().map(|(name, value)| (name, value)));
         npm.env("GATEHOUSE_TEST_BINARY", binary);
-        // The summary quotes errors.
+        // Colors are disabled because the summary quotes errors.
         npm.env("FORCE_COLOR", "0");
         self.report
             .step("browser", || run_command(&mut npm).context("npm test"));

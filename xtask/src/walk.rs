@@ -16,14 +16,15 @@ const SKIPPED: [&str; 8] = [
     "playwright-report",
 ];
 
-/// Every file under `folder` with this extension, sorted; empty when the folder does not exist.
+/// Returns every file under `folder` with this extension, sorted. The result is empty when the
+/// folder does not exist.
 pub fn files(folder: &Path, extension: &str) -> Result<Vec<PathBuf>> {
     let mut found = all(folder)?;
     found.retain(|path| path.extension().is_some_and(|found| found == extension));
     Ok(found)
 }
 
-/// Every file under `folder`, sorted; empty when the folder does not exist.
+/// Returns every file under `folder`, sorted. The result is empty when the folder does not exist.
 pub fn all(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut waiting = vec![folder.to_path_buf()];
@@ -52,7 +53,7 @@ pub fn all(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// The path relative to the workspace root, with forward slashes.
+/// Returns the path relative to the workspace root, with forward slashes.
 pub fn relative(root: &Path, path: &Path) -> String {
     path.strip_prefix(root)
         .unwrap_or(path)

@@ -1,4 +1,4 @@
-//! Refuses texts whose turn is not allowed to call a model.
+//! Refuses texts whose turn may not call a model.
 
 use crate::budgets::find_exhausted;
 use crate::error::AgentsError;
@@ -10,8 +10,8 @@ use gatehouse_domain::id::{DeliveryId, SessionId};
 use gatehouse_store::{Conn, StoreError};
 
 impl Inner {
-    /// Refuses a text before it is stored if a budget that applies to its turn is used up. The turn checks the
-    /// budget of its model, which is chosen later.
+    /// Refuses a text before it is stored if a budget that applies to its turn is used up. The budget of the model is
+    /// checked later by the turn, because the model is not known yet.
     pub(crate) async fn check_budgets(
         &self,
         request: &SendRequest,
@@ -42,7 +42,7 @@ impl Inner {
     }
 }
 
-/// The ID of the webhook that received a delivery, or empty.
+/// Returns the ID of the webhook that received a delivery, or an empty string.
 pub(crate) async fn find_webhook(
     conn: &mut Conn,
     delivery: Option<&DeliveryId>,

@@ -117,8 +117,8 @@ impl Agent {
     }
 }
 
-/// Derives an ID from a name: its ASCII letters and digits in lower case, separated by hyphens. A `number`
-/// above 1 is appended to make the ID unique.
+/// Derives an ID from a name: its ASCII letters and digits in lower case, separated by hyphens. If `number` is above 1,
+/// it is appended to make the ID unique.
 pub(crate) fn id_after(name: &str, number: u32) -> String {
     let words: Vec<String> = name
         .split(|c: char| !c.is_ascii_alphanumeric())

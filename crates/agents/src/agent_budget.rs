@@ -1,4 +1,4 @@
-//! An agent's own budget. It is the budget with the scope `agent:<id>`, and nothing is stored with the agent.
+//! An agent's own budget. It is stored as the budget with the scope `agent:<id>`, not with the agent.
 
 use crate::agent::Agent;
 use crate::budget_values::{AgentBudget, BudgetPeriod, NewBudget, cost_of};

@@ -55,7 +55,7 @@ impl From<AllowedCallRow> for AllowedCall {
     }
 }
 
-/// The stored form of the calls that `remember` allows.
+/// Returns the stored form of the calls that `remember` allows.
 pub(crate) fn allowed(
     remember: Remember,
     (agent, session): (&str, &SessionId),
@@ -76,7 +76,7 @@ pub(crate) fn allowed(
 }
 
 impl Inner {
-    /// Whether a person has allowed this call beforehand.
+    /// Returns whether a person has allowed this call beforehand.
     pub(crate) async fn is_allowed(&self, question: &Question) -> Result<bool, StoreError> {
         let scopes = [Remember::Session, Remember::Arguments].map(|remember| {
             let place = (question.agent.as_str(), &question.session);
@@ -91,7 +91,7 @@ impl Inner {
 }
 
 impl Agents {
-    /// The calls that need no further approval, newest first.
+    /// Returns the calls that need no further approval, newest first.
     pub async fn list_allowed_calls(&self) -> Result<Vec<AllowedCall>, AgentsError> {
         let read = self
             .0

@@ -13,7 +13,7 @@ use gatehouse_store::WaitingApprovalRow;
 use serde_json::json;
 use std::sync::Arc;
 
-/// The chat in which a question has buttons, and the person who may press them, as the vendor's IDs.
+/// The chat that shows a question with buttons, and the person who may press them, as the vendor's IDs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ButtonRecipient {
     /// The channel account.
@@ -22,14 +22,14 @@ pub struct ButtonRecipient {
     pub person: String,
 }
 
-/// The decision that a button stands for.
+/// The decision that a button makes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PressedCall {
     Waiting(Box<Approval>),
-    /// The call may still wait, but cannot be answered now: its node has not reported for a while, or stored it in a
-    /// form that this version cannot read.
+    /// The call may still wait, but cannot be answered now. Its node has not reported for a while, or stored the call
+    /// in a form that this version cannot read.
     Paused,
-    /// The call no longer waits, or there was none.
+    /// The call no longer waits or never existed.
     Gone,
 }
 
@@ -40,8 +40,8 @@ fn token_of(token_key: &str, place: &ButtonRecipient, choice: &str) -> String {
 }
 
 impl Agents {
-    /// The token of a button for a call that waits on this node; `None` when it no longer waits. `choice` names what
-    /// the button answers.
+    /// Returns the token of a button for a call that waits on this node, or `None` if it no longer waits. `choice`
+    /// names the answer that the button gives.
     pub fn button_token(
         &self,
         id: &ApprovalId,
@@ -53,8 +53,8 @@ impl Agents {
         Some(token_of(&key, place, choice))
     }
 
-    /// Finds the waiting call, on any node, that this person answers by pressing a button with this choice in this
-    /// chat.
+    /// Finds the waiting call, on any node, that this person answers with a button press in this chat. `choice` is the
+    /// choice of the button.
     pub async fn find_approval_by_button(
         &self,
         token: &str,

@@ -16,10 +16,11 @@ use question::{Question, Verdict, Waiting};
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
-/// The beginning of the keys of sessions of people who write through a channel. The channel and the person follow.
+/// The prefix of the session keys of people who write through a channel. The channel and the person follow.
 const CHANNEL_KEY: &str = "channel:";
 
-/// Removes the call from the list and reports the answer, however the wait ends.
+/// Removes the call from the list and reports the answer when it is dropped, for any end of the
+/// wait.
 struct PendingApproval<'a> {
     inner: &'a Inner,
     id: ApprovalId,
@@ -41,8 +42,8 @@ impl Drop for PendingApproval<'_> {
 }
 
 impl Inner {
-    /// Requests approval and waits for `approval_wait`. If nobody answers, the audit log gets a row. Dropping the
-    /// future, as when the turn is stopped, withdraws the request.
+    /// Requests approval and waits for `approval_wait`. If no person answers, adds a row to the audit log. Dropping the
+    /// future, for example because the turn is stopped, withdraws the request.
     pub(crate) async fn ask_approval(&self, question: Question) -> Result<Verdict, StoreError> {
         let wait = self.settings.load().approval_wait;
         let approval = Arc::new(Approval {
@@ -83,12 +84,12 @@ impl Inner {
         let here = match waited {
             Ok(answer) => answer.ok(),
             Err(_elapsed) => {
-                // Later answers are refused. One may have arrived since the timer ended.
+                // Later answers are refused. An answer may have arrived after the timer ended.
                 answered.close();
                 answered.try_recv().ok()
             }
         };
-        // Another node may have stored an answer at the last moment.
+        // Another node may have stored an answer just before the call was removed.
         let elsewhere = self.end_approval(&approval, here.is_some()).await?;
         let is_allowed = [here, elsewhere]
             .into_iter()
@@ -123,7 +124,7 @@ impl Inner {
         read.await
     }
 
-    /// Passes the answer on to a call that waits on this node.
+    /// Forwards the answer to a call that waits on this node.
     pub(crate) fn answer_here(&self, id: &ApprovalId, allow: bool) -> Result<(), AgentsError> {
         let missing = || AgentsError::NotFound("approval");
         let waiting = self.approvals.lock().remove(id).ok_or_else(missing)?;
@@ -131,7 +132,7 @@ impl Inner {
         waiting.answer.send(allow).map_err(|_| missing())
     }
 
-    /// Like [`Self::answer_here`], but an expired call is `NotFound`, although its timer may end later.
+    /// Answers like [`Self::answer_here`]. An expired call is `NotFound` even if its timer is still running.
     fn answer_unexpired(&self, id: &ApprovalId, allow: bool) -> Result<(), AgentsError> {
         let now = self.clock.now();
         let has_expired = |waiting: &Waiting| waiting.approval.expires_at < now;
@@ -141,13 +142,13 @@ impl Inner {
         self.answer_here(id, allow)
     }
 
-    /// Whether a call waits on this node, even if it has expired.
+    /// Returns whether a call waits on this node, even if it has expired.
     pub(crate) fn has_approvals_here(&self) -> bool {
         !self.approvals.lock().is_empty()
     }
 
-    /// The calls that can be answered on this node, oldest first, and the tokens in links to them. An expired call is
-    /// left out, although its timer may end later, such as after the machine was suspended.
+    /// Returns the calls that can be answered on this node, oldest first, and the tokens in links to them. Expired
+    /// calls are omitted. Their timers may end later, for example after the machine was suspended.
     pub(crate) fn approvals_here(&self) -> Vec<(Arc<Approval>, String)> {
         let now = self.clock.now();
         let waiting = self.approvals.lock();
@@ -159,11 +160,11 @@ impl Inner {
     }
 }
 
-/// Calls that an approval allows from now on.
+/// Later calls that an approval allows.
 #[derive(Debug)]
 pub(crate) struct Rule {
     call: AllowedCall,
-    /// See [`Conn::insert_allowed_call`].
+    /// The creator of the rule. See [`Conn::insert_allowed_call`].
     by: Option<String>,
 }
 
@@ -177,7 +178,7 @@ impl Rule {
     }
 }
 
-/// The name of the webhook of a delivery.
+/// Returns the name of the webhook of a delivery.
 async fn webhook_of(conn: &mut Conn, delivery: &DeliveryId) -> Result<Option<String>, StoreError> {
     let Some(delivery) = conn.find_delivery(delivery.as_str()).await? else {
         return Ok(None);
@@ -187,7 +188,7 @@ async fn webhook_of(conn: &mut Conn, delivery: &DeliveryId) -> Result<Option<Str
 }
 
 impl Agents {
-    /// The calls that wait for approval on any node, oldest first.
+    /// Returns the calls that wait for approval on any node, oldest first.
     pub async fn list_approvals(&self) -> Result<Vec<Approval>, AgentsError> {
         if self.0.has_other_nodes() {
             return self.0.shared_approvals().await;
@@ -198,19 +199,20 @@ impl Agents {
             .collect())
     }
 
-    /// The token in links to a call that waits on this node; `None` when it no longer waits.
+    /// Returns the token in links to a call that waits on this node, or `None` if it no longer
+    /// waits.
     pub fn approval_token(&self, id: &ApprovalId) -> Option<String> {
         let waiting = self.0.approvals.lock();
         waiting.get(id).map(|waiting| waiting.token.clone())
     }
 
-    /// The message of a channel whose turn waits for this answer on this node.
+    /// Returns the channel message whose turn waits for this answer on this node.
     pub fn approval_message(&self, id: &ApprovalId) -> Option<DeliveryId> {
         let waiting = self.0.approvals.lock();
         waiting.get(id).and_then(|waiting| waiting.message.clone())
     }
 
-    /// The call that waits under this token.
+    /// Returns the call that waits with this token.
     pub async fn find_approval_by_token(
         &self,
         token: &str,
@@ -225,8 +227,8 @@ impl Agents {
             .map(|(approval, _)| Arc::unwrap_or_clone(approval)))
     }
 
-    /// Approves or denies a call; `NotFound` when it no longer waits. With `remember`, the approval also applies to
-    /// later calls; a denial cannot.
+    /// Approves or denies a call. Returns `NotFound` if it no longer waits. With `remember`, the approval also applies
+    /// to later calls. A denial cannot be remembered.
     pub async fn resolve_approval(
         &self,
         id: &ApprovalId,
@@ -236,7 +238,7 @@ impl Agents {
         self.resolve_approval_by(id, allow, remember, None).await
     }
 
-    /// Like [`Self::resolve_approval`]. What `by` allows for later calls can be withdrawn by this name.
+    /// Answers like [`Self::resolve_approval`]. The approvals for later calls can be withdrawn by the name `by`.
     pub async fn resolve_approval_by(
         &self,
         id: &ApprovalId,
@@ -255,12 +257,11 @@ impl Agents {
         }
         let (rule, also) = self.rule_of(id, remember, by).await?;
         let (agents, id) = (self.clone(), id.clone());
-        // In its own task: a caller who disconnects must not leave the rule without the answer, or the rule of an
-        // answer that came too late.
+        // Runs in its own task, so that a caller who disconnects does not separate the rule from the answer.
         let answering = self.0.tasks.spawn(inherit(async move {
             agents.answer(&id, true, Some(rule)).await?;
             for id in also {
-                // NotFound: its turn has ended, so there is nothing left to answer.
+                // `NotFound` means that the call's turn has ended, which needs no answer.
                 let _ = agents.answer(&id, true, None).await;
             }
             Ok::<_, AgentsError>(())
@@ -277,14 +278,14 @@ impl Agents {
     ) -> Result<(), AgentsError> {
         if self.0.has_other_nodes() {
             self.0.store_answer(id.clone(), allow, rule).await?;
-            // NotFound: it waits on another node, which reads the answer.
+            // `NotFound` means that the call waits on another node, which reads the stored answer.
             let _ = self.0.answer_here(id, allow);
             return Ok(());
         }
         let Some(rule) = rule else {
             return self.0.answer_unexpired(id, allow);
         };
-        // Otherwise, another approval could find this rule before it is deleted, and not store its own.
+        // Without the lock, another approval could find this rule before it is deleted, and not store its own.
         let _turn = self.0.remembering.lock().await;
         let rule_id = rule.call.id();
         let now = self.0.clock.now();
@@ -305,7 +306,7 @@ impl Agents {
         answered
     }
 
-    /// Returns the calls that are allowed from now on, and the IDs of the other calls among them that already wait.
+    /// Returns the later calls that are allowed, and the IDs of other waiting calls that they include.
     async fn rule_of(
         &self,
         id: &ApprovalId,

@@ -55,7 +55,7 @@ impl From<SessionAttachmentRow> for Attachment {
     }
 }
 
-/// The files of a stored message. An unreadable list is ignored.
+/// Returns the files of a stored message. An unreadable list is ignored.
 pub(crate) fn attachments_of(row: &ChatMessageRow) -> Vec<Attachment> {
     let stored = row.attachments.as_deref();
     stored

@@ -1,7 +1,7 @@
-//! Files of sessions. A caller stores a file with a session and then sends a text that names it. Before
-//! that, the caller detects the file's type and prepares the content that models receive.
+//! Files of sessions. A caller stores a file with a session and then sends a text that names it. Before that, the
+//! caller detects the file's type and prepares the content for models.
 //!
-//! Files count as a stranger's, even those that the owner sends, because their author is not known.
+//! Files count as untrusted, even files that the owner sends, because their author is unknown.
 
 mod access;
 
@@ -13,7 +13,7 @@ use gatehouse_domain::visible;
 use gatehouse_store::{AttachmentContent, ChatMessageRow, Conn, SessionAttachmentRow, StoreError};
 use std::collections::HashSet;
 
-/// How many files a message may have.
+/// The maximum number of files per message.
 const MAX_FILES: usize = 10;
 const MAX_NAME_CHARACTERS: usize = 200;
 
@@ -23,7 +23,7 @@ pub(crate) struct NewFile {
     row: SessionAttachmentRow,
     content: AttachmentContent,
     data: Vec<u8>,
-    /// How much of the files of all sessions is kept.
+    /// The maximum total size of the files of all sessions.
     max_bytes: i64,
 }
 
@@ -103,8 +103,8 @@ pub(crate) fn check(ids: &[String], new: usize) -> Result<(), AgentsError> {
     Ok(())
 }
 
-/// Assigns files to a new message. They must be files of its session without a message, or with one that the new
-/// message replaces.
+/// Assigns files to a new message. The files must belong to its session, and either to no message or to a message that
+/// the new one replaces.
 pub(crate) async fn claim(
     conn: &mut Conn,
     message: &ChatMessageRow,
@@ -140,7 +140,7 @@ pub(crate) async fn claim(
     Ok(files)
 }
 
-/// The stored form of the files of a message.
+/// Returns the stored form of the files of a message.
 pub(crate) fn stored(files: &[Attachment]) -> Result<Option<String>, AgentsError> {
     if files.is_empty() {
         return Ok(None);
@@ -151,7 +151,7 @@ pub(crate) fn stored(files: &[Attachment]) -> Result<Option<String>, AgentsError
         .map_err(|_| AgentsError::invalid("attachments", "cannot be stored"))
 }
 
-/// The last part of a path, without characters that are invisible or end a line.
+/// Returns the last part of a path, without characters that are invisible or end a line.
 fn clean_name(name: &str) -> String {
     let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
     let clean: String = last.chars().filter(|c| !visible::hides(*c)).collect();

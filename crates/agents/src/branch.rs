@@ -10,10 +10,10 @@ use std::sync::Arc;
 
 impl Agents {
     /// Creates a session with copies of the messages up to and including a turn. Without `label`, the branch has the
-    /// label of the original. `Conflict` while the turn waits or runs.
+    /// label of the original. Returns `Conflict` while the turn waits or runs.
     ///
-    /// The copies keep their origins. The session keeps the source, the taint and the privacy of the original, so
-    /// a branch permits no tool that the original does not. Remembered approvals and recordings stay there.
+    /// The copies keep their origins. The session keeps the source, the taint and the privacy of the original, so a
+    /// branch permits no tool that the original does not. Remembered approvals and recordings are not copied.
     pub async fn branch_session(
         &self,
         name: &str,

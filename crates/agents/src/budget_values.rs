@@ -32,7 +32,7 @@ impl BudgetPeriod {
         }
     }
 
-    /// The first day of the period that contains a moment.
+    /// Returns the first day of the period that contains a moment.
     pub(crate) fn start(self, now: Timestamp) -> UtcDay {
         let day = UtcDay::of(now);
         match self {
@@ -134,7 +134,7 @@ impl From<Exhausted> for Problem {
     }
 }
 
-/// A stored cost in the unit of the prices.
+/// Returns a stored cost in the unit of the prices.
 #[expect(
     clippy::cast_precision_loss,
     reason = "a sum of money needs no more than 53 bits"

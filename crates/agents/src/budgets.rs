@@ -1,8 +1,8 @@
-//! Budgets: limits on what models may use in a UTC day or month. A budget warns at 80 % and stops at 100 %, before
-//! the next call to a model.
+//! Budgets: limits on the usage of models in a UTC day or month. A budget warns at 80 % and stops at 100 %, before the
+//! next call to a model.
 //!
-//! The check reads stored use only. It does not include running calls, so concurrent calls can exceed a limit by their
-//! own use.
+//! The check reads stored usage only. Running calls are not included, so concurrent calls can exceed a limit by their
+//! own usage.
 
 mod changes;
 
@@ -63,7 +63,7 @@ impl<'a> Scope<'a> {
         (!id.is_empty()).then_some(Self::Of(column, id))
     }
 
-    /// The column and value that select the usage it counts; `None` for all usage.
+    /// Returns the column and value that select the counted usage, or `None` for all usage.
     const fn selected(&self) -> Option<(UsageColumn, &'a str)> {
         match self {
             Self::All => None,
@@ -71,7 +71,8 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// Whether usage with this cause counts. Without a model, budgets of models do not apply.
+    /// Returns whether usage with this cause counts. Without a model, budgets of models do not
+    /// apply.
     fn applies(&self, cause: &Cause, model: Option<&str>) -> bool {
         match self {
             Self::All => true,
@@ -86,7 +87,7 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// Whether at least `percent` of the limit is used.
+/// Returns whether at least `percent` of the limit is used.
 fn has_used(row: &BudgetRow, spent: Spent, percent: i128) -> bool {
     let reached = |limit: i64, used: i64| i128::from(used) * 100 >= i128::from(limit) * percent;
     row.tokens.is_some_and(|limit| reached(limit, spent.tokens))
@@ -113,7 +114,7 @@ async fn spent_of(conn: &mut Conn, row: &BudgetRow, now: Timestamp) -> Result<Sp
     let start = BudgetPeriod::of(row).start(now).number();
     match Scope::read(&row.scope) {
         Some(scope) => conn.find_spent(scope.selected(), start).await,
-        // A later version may have more scopes.
+        // The scope is unknown. A later version may have more scopes.
         None => Ok(Spent::default()),
     }
 }
@@ -159,8 +160,8 @@ pub(crate) async fn find_exhausted(
 }
 
 impl Inner {
-    /// Stores usage in the caller's transaction. Adds a row to the audit log for each budget that now warns, and
-    /// returns these budgets.
+    /// Stores usage in the caller's transaction. Adds a row to the audit log for each budget that reaches its warning
+    /// level, and returns these budgets.
     pub(crate) async fn store_usage(
         conn: &mut Conn,
         rows: &[UsageRow],
@@ -202,8 +203,8 @@ impl Inner {
     }
 }
 
-/// Retries deliveries that wait for a budget. If there are many, the worker retries the rest after the change. A
-/// delivery whose budget is still used up waits again.
+/// Retries deliveries that wait for a budget. If there are many, the worker retries the rest after the transaction. If
+/// a budget is still used up, its delivery waits again.
 pub(crate) async fn released(conn: &mut Conn, now: Timestamp) -> Result<(), StoreError> {
     conn.release_deliveries_from_budget(now).await?;
     conn.insert_change("budgets", now).await

@@ -1,8 +1,8 @@
-//! Fits a conversation into its model's context window. Pure; requesting a summary from a model belongs to
-//! `turn`.
+//! Fits a conversation into its model's context window. Pure. `turn` requests summaries from a model.
 //!
-//! It applies these steps in order until the conversation fits: shorten the tool output of older turns, then the output
-//! of the running turn; leave out whole older turns, which a summary then replaces; finally keep only the newest text.
+//! These steps are applied in order until the conversation fits: shorten the tool output of older turns, shorten the
+//! output of the running turn, omit whole older turns (a summary then replaces them), and finally keep only the newest
+//! text.
 
 mod fit;
 
@@ -29,7 +29,7 @@ pub(crate) struct Conversation {
     /// The model that is asked, as `provider/model`.
     model: String,
     files: Files,
-    /// Some messages are neither in the rows nor in the summary.
+    /// Whether some messages are neither in the rows nor in the summary.
     has_gap: bool,
 }
 
@@ -39,9 +39,9 @@ pub(crate) struct Fitted {
     pub(crate) messages: Vec<ChatMessage>,
     /// Estimated size.
     pub(crate) tokens: u64,
-    /// The number of the last turn that is left out and that no summary covers yet.
+    /// The number of the last omitted turn that no summary covers yet.
     pub(crate) left_out: Option<i64>,
-    /// The messages cannot be shortened further.
+    /// Whether the messages cannot be shortened further.
     pub(crate) is_least: bool,
 }
 
@@ -96,12 +96,12 @@ impl Conversation {
         self.rows.push(row);
     }
 
-    /// The summary of the turns that `rows` no longer contains.
+    /// Returns the summary of the turns that are no longer in `rows`.
     pub(crate) fn summary(&self) -> Option<&Summary> {
         self.summary.as_ref()
     }
 
-    /// The origin of a summary of everything up to and including the turn `through`. The origin is `stranger` if the
+    /// Returns the origin of a summary of all turns up to and including `through`. The origin is `stranger` if the
     /// summary covers untrusted text, or if the model that writes it has read untrusted text.
     pub(crate) fn origin_of(&self, through: i64, is_tainted: bool) -> MessageOrigin {
         let is_strangers = |origin| origin == MessageOrigin::Stranger;
@@ -116,19 +116,19 @@ impl Conversation {
         }
     }
 
-    /// The messages up to and including the turn `through`.
+    /// Returns the messages up to and including the turn `through`.
     pub(crate) fn older(&self, through: i64) -> &[ChatMessageRow] {
         self.rows.get(..self.end_of(through)).unwrap_or_default()
     }
 
-    /// Replaces everything up to and including the turn `through` with a summary.
+    /// Replaces all turns up to and including `through` with a summary.
     pub(crate) fn summarise(&mut self, through: i64, summary: Summary) {
         self.rows.drain(..self.end_of(through));
         self.summary = Some(summary);
         self.has_gap = false;
     }
 
-    /// Drops everything up to and including the turn `through` without a summary.
+    /// Drops all turns up to and including `through` without a summary.
     pub(crate) fn forget(&mut self, through: i64) {
         self.rows.drain(..self.end_of(through));
         self.has_gap = true;

@@ -6,7 +6,7 @@ use crate::manage_sessions::find;
 use gatehouse_domain::id::SessionId;
 use gatehouse_store::Conn;
 
-/// Which turns are deleted with a turn.
+/// The turns to delete together with a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Deleted {
     Alone,
@@ -14,7 +14,7 @@ pub(crate) enum Deleted {
 }
 
 impl Agents {
-    /// Deletes a turn; `Conflict` while it waits or runs.
+    /// Deletes a turn. Returns `Conflict` while it waits or runs.
     pub async fn delete_turn(&self, session: &str, turn: &str) -> Result<(), AgentsError> {
         let (session, turn) = (session.to_owned(), turn.to_owned());
         let now = self.0.clock.now();
@@ -31,7 +31,8 @@ impl Agents {
     }
 }
 
-/// Deletes turns. A turn that waits or runs is not deleted: it would store its answer afterwards.
+/// Deletes turns. Does not delete a turn that waits or runs, because it would store its answer
+/// afterwards.
 pub(crate) async fn delete_turns(
     conn: &mut Conn,
     session: &SessionId,

@@ -17,7 +17,7 @@ use gatehouse_domain::id::{MessageId, SessionId, TurnId};
 use gatehouse_domain::{Fence, Timestamp};
 use gatehouse_store::{ChatMessageRow, ChatTurnRow, Conn};
 
-/// How old the audio of a text may be when the text does not name it.
+/// The maximum age of the audio of a text that does not name its audio, in milliseconds.
 const HEARD_BEFORE_MS: i64 = 60 * 60 * 1000;
 
 /// A stored text.
@@ -25,12 +25,12 @@ pub(crate) struct Stored {
     pub(crate) session_key: String,
     pub(crate) agent: String,
     pub(crate) message: ChatMessageRow,
-    /// Number of earlier turns of the session that other nodes run.
+    /// The number of earlier turns of the session that other nodes run.
     pub(crate) behind_other_nodes: usize,
 }
 
 impl Inner {
-    /// Older audio is not considered.
+    /// Returns the earliest time of audio that is considered.
     fn received_since(&self) -> Timestamp {
         Timestamp::from_millis(self.clock.now().as_millis().saturating_sub(HEARD_BEFORE_MS))
     }
@@ -47,7 +47,7 @@ impl Inner {
         }
     }
 
-    /// The row of a turn's first message, whose position in the session is not known yet.
+    /// Returns the row of a turn's first message. Its position in the session is not known yet.
     fn user_row(
         &self,
         request: &SendRequest,
@@ -66,7 +66,7 @@ impl Inner {
         );
         ChatMessageRow {
             content: storable(&request.text),
-            // A delivery does not count as private, with or without files.
+            // A delivery is never private, even if it has files.
             is_private: has_files && !matches!(request.origin, Origin::Webhook { .. }),
             delivery_id: match &request.origin {
                 Origin::Chat | Origin::Api => None,
@@ -77,8 +77,8 @@ impl Inner {
         }
     }
 
-    /// Stores the text as the first message of a new turn, and the session if it is new. A delivery that is
-    /// attempted again continues its turn, if no other turn came after it.
+    /// Stores the text as the first message of a new turn, and the session if it is new. A repeated delivery continues
+    /// its turn if that turn is the last one.
     pub(crate) async fn store_text(
         &self,
         request: &SendRequest,
@@ -100,8 +100,8 @@ impl Inner {
         let fence = Fence::current();
         let write = self.store.write(move |conn| {
             Box::pin(async move {
-                // A write can wait long for its turn. If another node has run the delivery meanwhile, this turn would
-                // come after those of later deliveries.
+                // The write may have waited for long. If another node has run the delivery meanwhile, this turn would
+                // come after the turns of later deliveries.
                 if !fence.holds() {
                     return Err(AgentsError::TakenOver);
                 }
@@ -116,7 +116,7 @@ impl Inner {
                     let now = message.created_at;
                     row.id.clone_from(&earlier.turn_id);
                     row.turn_no = earlier.turn_no;
-                    // The process of the earlier attempt may have died a moment ago.
+                    // The process of the earlier attempt may have just died.
                     end_lost(conn, &row.id, interrupted, now).await?;
                     conn.insert_chat_turn(&row).await?;
                     return Ok(Stored {
@@ -128,7 +128,7 @@ impl Inner {
                 }
                 let id = &message.session_id;
                 store_earlier(conn, before, &agent).await?;
-                // Before a turn is deleted: its files may be sent again.
+                // The files are read before the turn is deleted, because they may be sent again.
                 let mut files =
                     attachments::claim(conn, &message, &attachments, replaces.as_deref()).await?;
                 for file in new_files {
@@ -176,7 +176,8 @@ async fn count_elsewhere(
     Ok(before.len())
 }
 
-/// The text of an earlier attempt of the same delivery, if it began the last turn of the session.
+/// Returns the text of an earlier attempt of the same delivery, if it began the last turn of the
+/// session.
 async fn earlier_attempt(
     conn: &mut Conn,
     message: &ChatMessageRow,
@@ -190,7 +191,7 @@ async fn earlier_attempt(
     Ok(found.await?)
 }
 
-/// Names a session that was created without a text after its first one.
+/// Labels a session that was created without a text, using its first text.
 async fn name_session(
     conn: &mut Conn,
     message: &ChatMessageRow,
@@ -208,8 +209,8 @@ async fn name_session(
     Ok(())
 }
 
-/// The audio of a spoken text: the named one, which must exist; otherwise recent audio of this session whose
-/// transcript is exactly this text. Webhook text was never spoken.
+/// Returns the audio of a spoken text. A named audio must exist. Otherwise, this is recent audio of the session whose
+/// transcript equals the text. The text of a webhook has no audio.
 async fn find_audio(
     conn: &mut Conn,
     message: &ChatMessageRow,

@@ -27,7 +27,7 @@ pub enum AgentsError {
     /// The session has too many waiting turns, or too many sessions are active.
     #[error("too many turns are waiting")]
     TooManyWaiting,
-    /// The model that should answer a webhook has its key in the vault, and the vault is sealed.
+    /// The model for a webhook has its key in the vault, and the vault is sealed.
     #[error("the vault is sealed")]
     Sealed,
     #[error(transparent)]
@@ -70,7 +70,7 @@ impl From<AgentsError> for Problem {
                 ErrorCode::Conflict,
                 "The turn, or one after it, has not ended. Stop it, then try again.",
             ),
-            // The remaining time of the earlier turns is unknown; 10 seconds is a guess.
+            // The wait for the earlier turns is unknown. 10 seconds is an estimate.
             AgentsError::TooManyWaiting => Self::rate_limited(10_000),
             AgentsError::Sealed => Self::vault_sealed(),
             AgentsError::Budget(exhausted) => exhausted.into(),

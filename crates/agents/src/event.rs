@@ -37,7 +37,7 @@ pub enum AgentEvent {
 }
 
 impl AgentEvent {
-    /// The event name on the wire.
+    /// Returns the event name on the wire.
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Delta(_) => "chat.delta",
@@ -51,7 +51,7 @@ impl AgentEvent {
         }
     }
 
-    /// Whether the event is meant for approvers instead of readers.
+    /// Returns whether the event is meant for approvers instead of readers.
     pub const fn is_for_approvers(&self) -> bool {
         matches!(self, Self::ApprovalRequested(_) | Self::ApprovalResolved(_))
     }
@@ -130,12 +130,12 @@ pub struct Done {
     /// Why the turn failed or was stopped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<Failure>,
-    /// For notifications. Not sent to sockets. Absent if the process of the turn has ended.
+    /// For notifications; not sent to sockets. Absent if the process of the turn has ended.
     #[serde(skip)]
     pub answered: Option<Answered>,
 }
 
-/// The end of a turn, for a notification of the client that asked.
+/// The end of a turn, for a notification to the client that sent the text.
 #[derive(Clone, Debug)]
 pub struct Answered {
     /// The caller that sent the text: the name of its [`gatehouse_domain::Actor`].
@@ -167,7 +167,7 @@ pub struct AudioPart {
     pub error: Option<Failure>,
 }
 
-/// Longer labels are cut.
+/// The maximum length of a label.
 const MAX_LABEL_CHARS: usize = 60;
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
 //! Converts the files of a conversation for a model: pictures for models that read images, the text of documents, and a
-//! description of each file. Everything is data between marks that a file cannot forge, because they contain the file's
+//! description of each file. All content is data between marks that a file cannot forge. The marks contain the file's
 //! ID, which is generated after its content.
 
 use crate::attached_file::{Attachment, attachments_of};
@@ -12,11 +12,11 @@ use std::collections::{HashMap, VecDeque};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-/// How many pictures a request has, the newest first.
+/// The maximum number of pictures in a request. The newest are used.
 const MAX_PICTURES: usize = 10;
-/// How much text of files is read for a turn, in bytes, the newest first.
+/// The maximum number of bytes of file text that are read for a turn. The newest are used.
 const MAX_TEXT_BYTES: usize = 2 << 20;
-/// If tool output must be cut below this length, the pictures of the running turn are left out too.
+/// If tool output must be cut below this length, the pictures of the running turn are omitted too.
 const LEAST_CAP: usize = 16_000;
 
 /// The files of a conversation.
@@ -42,7 +42,7 @@ enum Content {
 /// The form in which a message's files are sent to the model.
 #[derive(Debug, Default)]
 pub(crate) struct Shown {
-    /// Empty without files.
+    /// The text, empty without files.
     pub(crate) text: String,
     pub(crate) pictures: Vec<Picture>,
 }
@@ -88,7 +88,7 @@ impl Inner {
 }
 
 impl Files {
-    /// Adds a picture that a tool returned. The oldest one makes room for it.
+    /// Adds a picture that a tool returned. If there are too many, drops the oldest.
     pub(crate) fn add_picture(&mut self, id: AttachmentId, image: Vec<u8>) {
         if self.pictures.len() >= MAX_PICTURES
             && let Some(oldest) = self.pictures.pop_front()
@@ -135,7 +135,7 @@ impl Files {
         shown
     }
 
-    /// The estimated tokens of the files of a message.
+    /// Returns the estimated tokens of the files of a message.
     pub(crate) fn tokens(&self, row: &ChatMessageRow, cap: usize, is_current: bool) -> u64 {
         if row.attachments.is_none() {
             return 0;
@@ -144,7 +144,8 @@ impl Files {
         tokens_of(&shown.text) + tokens_of_pictures(&shown.pictures)
     }
 
-    /// The files of a message in a text to be summarized. Pictures are only named.
+    /// Returns the files of a message for a text to be summarized. Of pictures, only the names are
+    /// included.
     pub(crate) fn summarized(&self, row: &ChatMessageRow, characters: usize) -> String {
         let mut text = String::new();
         for file in attachments_of(row) {

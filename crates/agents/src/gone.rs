@@ -1,5 +1,5 @@
-//! Decides whether the node of a turn is gone. No clock of another node is trusted: a node that runs renews its turns,
-//! and the others observe on their monotonic clocks whether it does.
+//! Decides whether the node of a turn is gone. The clocks of other nodes are not used: a running node renews its turns,
+//! and the other nodes measure the renewals with their own monotonic clocks.
 
 use crate::lost::LEASE_MS;
 use gatehouse_domain::id::TurnId;
@@ -17,7 +17,7 @@ impl GoneWatch {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether the node that runs `turn` is gone. `read` is the time span of the read that returned the turn.
+    /// Returns whether the node that runs `turn` is gone. `read` is the time span of the read that returned the turn.
     pub(crate) fn is_gone(&self, turn: &ChatTurnRow, read: ReadSpan) -> bool {
         let mut all = self.lock();
         let before = all.remove(&turn.id);
@@ -26,7 +26,7 @@ impl GoneWatch {
         watched.unchanged_ms(read.began_ms) >= LEASE_MS
     }
 
-    /// Forgets all turns except these.
+    /// Removes all turns except these.
     pub(crate) fn keep_only(&self, turns: &[ChatTurnRow]) {
         self.lock()
             .retain(|id, _| turns.iter().any(|turn| turn.id == *id));

@@ -30,7 +30,7 @@ use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// How long stopped turns may take to store their results.
+/// The time in which stopped turns must store their results.
 pub(crate) const LAST_WORDS: Duration = Duration::from_secs(5);
 
 /// The dependencies of the agents crate.
@@ -52,7 +52,7 @@ pub struct Agents(pub(crate) Arc<Inner>);
 pub(crate) struct Inner {
     pub(crate) store: Store,
     pub(crate) models: Models,
-    /// This process among those on the same database.
+    /// The ID of this process among the processes on the same database.
     pub(crate) node: String,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) random: Arc<dyn Random>,
@@ -71,18 +71,18 @@ pub(crate) struct Inner {
     pub(crate) model_labels: ModelLabels,
     pub(crate) tasks: TaskTracker,
     pub(crate) sweep_clock: SweepClock,
-    /// Cancelled once no more turns are accepted.
+    /// Canceled when no more turns are accepted.
     pub(crate) stopping: CancellationToken,
     events: broadcast::Sender<AgentEvent>,
 }
 
 impl Inner {
-    /// Sends an event. Having no listeners is not an error.
+    /// Sends an event. It is not an error if there are no listeners.
     pub(crate) fn publish(&self, event: AgentEvent) {
         drop(self.events.send(event));
     }
 
-    /// The parts of a spoken answer, which become events.
+    /// Returns the parts of a spoken answer, which become events.
     pub(crate) fn audio_parts(
         &self,
         session: SessionId,
@@ -134,24 +134,24 @@ impl Agents {
         Ok(Self(Arc::new(inner)))
     }
 
-    /// Applies new settings to tool calls and turns that start from now on.
+    /// Applies new settings to later tool calls and turns.
     pub fn update_settings(&self, settings: AgentsSettings) {
         self.0.settings.store(Arc::new(settings));
     }
 
-    /// The tools that turns may be offered.
+    /// Returns the registry of tools that turns may be offered.
     pub fn tools(&self) -> &ToolRegistry {
         &self.0.tools
     }
 
-    /// Registers the speaker of answers. There can be only one: a second is refused and the refusal logged.
+    /// Registers the speaker of answers. Only one is possible; a second one is refused with a log entry.
     pub fn register_speaker(&self, speaker: Arc<dyn Speaker>) {
         if self.0.speaker.set(speaker).is_err() {
             tracing::error!("a speaker is already registered; the second was ignored");
         }
     }
 
-    /// Subscribes to events from now on. A listener that falls 1,024 events behind misses the oldest.
+    /// Subscribes to later events. A listener that falls 1,024 events behind misses the oldest.
     pub fn subscribe(&self) -> broadcast::Receiver<AgentEvent> {
         self.0.events.subscribe()
     }
@@ -170,7 +170,7 @@ impl Agents {
         stopping.cancel();
         tasks.close();
         lanes.cancel_waiting();
-        // The renewal task has stopped, and other nodes would end turns that are not renewed.
+        // Renewals continue during the shutdown. Otherwise, other nodes would end the turns.
         let ended = async {
             tokio::select! {
                 () = tasks.wait() => {}

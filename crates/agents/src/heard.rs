@@ -9,19 +9,19 @@ use gatehouse_domain::id::{MessageId, SessionId, TurnId};
 use gatehouse_store::ChatMessageRow;
 use std::sync::Arc;
 
-/// How much of a message was heard.
+/// The part of a message that was heard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeardMessage {
     pub message: MessageId,
-    /// The beginning that was heard, in the words that were spoken.
+    /// The heard beginning, as it was spoken.
     pub text: String,
-    /// Whether that is all of the message.
+    /// Whether the whole message was heard.
     pub is_whole: bool,
 }
 
 impl Agents {
-    /// Stores, after an interrupted turn has ended, how much of its messages was heard. Messages that are not listed
-    /// count as not heard. Publishes the changed messages again.
+    /// Stores how much of an interrupted turn's messages was heard, after the turn has ended. Messages that are not
+    /// listed count as not heard. Publishes the changed messages again.
     pub async fn note_heard(
         &self,
         session: &SessionId,
@@ -59,7 +59,7 @@ impl Agents {
 /// Returns the value to store; `None` if the whole message was heard.
 fn heard_of(row: &ChatMessageRow, heard: &[HeardMessage]) -> Option<String> {
     match heard.iter().find(|heard| heard.message == row.id) {
-        // The text of a stopped answer continues after the part that was spoken.
+        // A stopped answer has more text than was spoken, so its heard part is stored.
         Some(heard) if heard.is_whole && row.stop.as_deref() != Some("aborted") => None,
         Some(heard) => Some(storable(&heard.text)),
         None => Some(String::new()),

@@ -18,14 +18,14 @@ pub struct HistoryPage {
     pub running: Option<RunningTurn>,
 }
 
-/// The messages between which a page lies, by their IDs. Neither is on the page.
+/// The IDs of the messages between which a page lies. The page does not include them.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct HistoryRange<'a> {
     pub after: Option<&'a str>,
     pub before: Option<&'a str>,
 }
 
-/// How many times messages are read because an answer became a message during the read.
+/// The maximum number of reads. A read is repeated if an answer became a message during it.
 const READS: u32 = 4;
 
 /// Limit on the text of a page in bytes. A single larger message is still returned.
@@ -35,10 +35,10 @@ const MAX_BYTES: usize = 8 << 20;
 const BEFORE_ALL: (i64, i64) = (i64::MIN, i64::MIN);
 const AFTER_ALL: (i64, i64) = (i64::MAX, i64::MAX);
 
-/// How many messages of a session are compared with a text.
+/// The number of messages of a session that are compared with a text.
 const COMPARED: i64 = 200;
 
-/// How many of the newest messages fit on a page.
+/// Returns how many of the newest messages fit on a page.
 fn that_fit(rows: &[ChatMessageRow], limit: usize) -> usize {
     let mut bytes = 0_usize;
     let fits = |row: &&ChatMessageRow| {
@@ -49,7 +49,8 @@ fn that_fit(rows: &[ChatMessageRow], limit: usize) -> usize {
     rows.iter().rev().take(limit).take_while(fits).count()
 }
 
-/// The position of a message that limits a page. `name` is the parameter that names it.
+/// Returns the position of a message that limits a page. `name` is the parameter that contains the
+/// message's ID.
 async fn position_of(
     conn: &mut Conn,
     session: &SessionId,
@@ -68,10 +69,10 @@ fn letters(text: &str) -> String {
 }
 
 impl Agents {
-    /// The newest messages of a session, or the newest before the message `before`.
+    /// Returns the newest messages of a session, or the newest before the message `before`.
     ///
     /// # Errors
-    /// The same as [`Self::history_within`].
+    /// Fails like [`Self::history_within`].
     pub async fn history(
         &self,
         session: &str,
@@ -85,14 +86,14 @@ impl Agents {
         self.history_within(session, limit, range).await
     }
 
-    /// The newest messages of a range. A text that waits for its turn is included, after the messages of the turns
-    /// before it.
+    /// Returns the newest messages of a range. A text that waits for its turn is included, after the messages of the
+    /// preceding turns.
     ///
-    /// The messages and the running turn are consistent: streamed text is in one of the two. The text of a turn that
-    /// another node runs is up to a second old.
+    /// The messages and the running turn are consistent: streamed text is in exactly one of the two. If another node
+    /// runs a turn, its text is up to one second old.
     ///
     /// # Errors
-    /// If the session does not exist, a message of the range is not one of its messages, or the store fails.
+    /// Fails if the session does not exist, a message of the range is not one of its messages, or the store fails.
     pub async fn history_within(
         &self,
         session: &str,
@@ -119,8 +120,8 @@ impl Agents {
         }
     }
 
-    /// Whether the agent wrote this text, or an answer that contains it, among the newest messages of the session
-    /// with this key. Compares letters and digits only, because channels change the rest of an answer.
+    /// Returns whether the agent wrote this text, or an answer that contains it, among the newest messages of the
+    /// session with this key. Compares only letters and digits, because channels change other characters of an answer.
     pub async fn has_answered(&self, key: &str, text: &str) -> Result<bool, AgentsError> {
         let wanted = letters(text);
         if wanted.is_empty() {

@@ -1,9 +1,9 @@
 //! Checks a tool's input against its JSON schema before the tool is called.
 //!
 //! Supports the part of JSON Schema (draft 2020-12) that tool schemas use: type, properties, required,
-//! additionalProperties, items, enum, const, bounds and lengths, anyOf, oneOf, allOf, and `$ref` within the
-//! document. The tool itself checks other keywords, such as `pattern` and `format`: a full validator would
-//! add forty dependencies to check what a tool must parse strictly anyway.
+//! additionalProperties, items, enum, const, bounds and lengths, anyOf, oneOf, allOf, and `$ref` within the document.
+//! Tools check other keywords themselves, such as `pattern` and `format`. A full validator would add forty
+//! dependencies, although each tool must parse its input strictly anyway.
 
 mod values;
 
@@ -123,7 +123,8 @@ impl<'a> Checker<'a> {
         for (name, value) in object {
             let inner = Location { name, up: Some(at) };
             match properties.and_then(|all| all.get(name)).or(others) {
-                // Name the unexpected field instead of reporting that it matches no schema.
+                // An error that names the unexpected field is clearer than an error about the
+                // schema.
                 Some(Value::Bool(false)) => {
                     return at.refuse(format!("has no field `{}`", shown(name)));
                 }
@@ -156,7 +157,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// A field name that the model wrote, cut to a readable length.
+/// Returns a field name from the model, cut to a readable length.
 fn shown(name: &str) -> String {
     name.chars().filter(|c| !c.is_control()).take(60).collect()
 }

@@ -1,4 +1,4 @@
-//! Lanes: each session runs one turn at a time, in order of arrival. Counts and orders turns; independent of their
+//! Lanes: each session runs one turn at a time, in order of arrival. Counts and orders turns, independent of their
 //! content.
 
 use crate::error::AgentsError;
@@ -10,9 +10,9 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio_util::sync::CancellationToken;
 
-/// How many turns may wait behind the running one.
+/// The maximum number of turns that wait behind the running one.
 pub(crate) const MAX_WAITING: usize = 64;
-/// How many sessions may have running or waiting turns.
+/// The maximum number of sessions with running or waiting turns.
 const MAX_LANES: usize = 1024;
 
 /// The lanes that are in use.
@@ -21,13 +21,13 @@ pub(crate) struct Lanes(Mutex<HashMap<SessionId, Lane>>);
 
 #[derive(Debug, Default)]
 struct Lane {
-    /// Turns that have a reserved slot and are being stored.
+    /// The number of turns that have a reserved slot and are being stored.
     promised: usize,
     waiting: VecDeque<Turn>,
     running: Option<Running>,
     /// Whether a task runs the turns of this lane.
     is_served: bool,
-    /// Held while a turn is stored, so that turns are numbered in the order in which they wait.
+    /// Locked while a turn is stored, so the numbers of turns have the order in which they wait.
     entrance: Arc<tokio::sync::Mutex<()>>,
 }
 
@@ -37,7 +37,7 @@ struct Running {
     turn_id: TurnId,
     /// Stops the turn.
     cancel: CancellationToken,
-    /// Counts the answers of this turn.
+    /// The number of the current answer in this turn.
     answer: u64,
     /// The part of the current answer received so far.
     text: String,
@@ -59,7 +59,7 @@ pub struct RunningTurn {
     pub turn_id: TurnId,
     /// The text sent by `chat.delta` so far for an answer that is not a message yet.
     pub text: String,
-    /// Counts the answers of this turn.
+    /// The number of the current answer in this turn.
     #[serde(skip)]
     pub(crate) answer: u64,
 }
@@ -73,7 +73,7 @@ impl Lane {
 /// A turn that was appended to its lane.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pushed {
-    /// How many turns are before it.
+    /// The number of turns before it.
     pub(crate) position: usize,
     /// Whether a task already served the lane.
     pub(crate) is_served: bool,
@@ -84,7 +84,7 @@ pub(crate) struct Pushed {
 pub(crate) struct LaneReservation<'a> {
     lanes: &'a Lanes,
     session: SessionId,
-    /// Lock it while the turn is stored and pushed.
+    /// Lock this while the turn is stored and pushed.
     pub(crate) entrance: Arc<tokio::sync::Mutex<()>>,
 }
 
@@ -105,7 +105,7 @@ impl Lanes {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reserves a slot. Fails when 64 turns wait behind the running one, or when turns run in too many sessions.
+    /// Reserves a slot. Fails if 64 turns wait behind the running one, or if too many sessions have turns.
     pub(crate) fn promise(&self, session: &SessionId) -> Result<LaneReservation<'_>, AgentsError> {
         let mut lanes = self.lock();
         if lanes.len() >= MAX_LANES && !lanes.contains_key(session) {
@@ -135,7 +135,7 @@ impl Lanes {
         }
     }
 
-    /// The next turn to run, for the task that serves the lane. After `None` the lane is no longer served.
+    /// Returns the next turn to run, for the task that serves the lane. After `None`, the lane is no longer served.
     pub(crate) fn next(&self, session: &SessionId) -> Option<Turn> {
         let mut lanes = self.lock();
         let lane = lanes.get_mut(session)?;
@@ -157,7 +157,7 @@ impl Lanes {
         None
     }
 
-    /// The turns that run or wait.
+    /// Returns the turns that run or wait.
     pub(crate) fn turn_ids(&self) -> Vec<TurnId> {
         let lanes = self.lock();
         let ids = lanes.values().flat_map(|lane| {
@@ -167,7 +167,7 @@ impl Lanes {
         ids.cloned().collect()
     }
 
-    /// The next turn of a session, if it waits for other nodes.
+    /// Returns the next turn of a session, if it waits for other nodes.
     pub(crate) fn next_behind_other_nodes(&self, session: &SessionId) -> Option<WaitingTurn> {
         let lanes = self.lock();
         let turn = lanes.get(session)?.waiting.front()?;
@@ -178,7 +178,7 @@ impl Lanes {
         })
     }
 
-    /// Stops the running turn of a session; returns whether there was one. Waiting turns still run.
+    /// Stops the running turn of a session. Returns whether there was one. Waiting turns still run.
     pub(crate) fn cancel_running(&self, session: &SessionId) -> bool {
         let lanes = self.lock();
         let running = lanes.get(session).and_then(|lane| lane.running.as_ref());
@@ -194,7 +194,7 @@ impl Lanes {
         }
     }
 
-    /// The running turn of a session on this node.
+    /// Returns the running turn of a session on this node.
     pub(crate) fn running(&self, session: &SessionId) -> Option<RunningTurn> {
         let lanes = self.lock();
         let running = lanes.get(session)?.running.as_ref()?;
@@ -205,7 +205,7 @@ impl Lanes {
         })
     }
 
-    /// Whether a turn runs in a session on this node.
+    /// Returns whether a turn runs in a session on this node.
     pub(crate) fn is_running(&self, session: &SessionId) -> bool {
         let lanes = self.lock();
         lanes
@@ -246,7 +246,7 @@ impl Lanes {
         }
     }
 
-    /// Stops the running turn of a session and those that wait.
+    /// Stops the running turn of a session and its waiting turns.
     pub(crate) fn cancel_session(&self, session: &SessionId) {
         if let Some(lane) = self.lock().get(session) {
             lane.running.iter().for_each(|turn| turn.cancel.cancel());

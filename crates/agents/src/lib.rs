@@ -1,9 +1,9 @@
-//! Agents and their conversations: sessions, messages, turns, the tools that turns may use, approvals, and
-//! public shares of sessions.
+//! Agents and their conversations: sessions, messages, turns, the tools that turns may use, approvals, and public
+//! shares of sessions.
 //!
-//! [`Agents::send`] accepts a text. It waits for its turn in the session's lane and is answered by a model that may
-//! call tools. Messages are stored as they are produced and published as [`AgentEvent`]s. This crate must not depend on
-//! RPC, HTTP, webhooks or any particular tool: higher crates register their tools.
+//! [`Agents::send`] accepts a text. The text waits for its turn in the session's lane. A model answers it and may call
+//! tools. Messages are stored as they are produced and published as [`AgentEvent`]s. This crate must not depend on RPC,
+//! HTTP, webhooks or any particular tool: higher crates register their tools.
 
 mod admission;
 mod agent;

@@ -19,13 +19,13 @@ use std::time::Duration;
 pub(crate) const LEASE_MS: u64 = 60 * 1000;
 /// How often a node renews its turns.
 const RENEWAL: Duration = Duration::from_secs(15);
-/// After how many renewals a node searches for turns of nodes that are gone. A turn that waits for another one searches
-/// more often.
+/// The number of renewals between two searches for turns of nodes that are gone. A turn that waits for another one
+/// searches more often.
 const ROUNDS_PER_SEARCH: u64 = 4;
 
 impl Agents {
-    /// Ends the turns that a process left behind when it died. On a shared database, repeats this until shutdown. Also
-    /// deletes old conversations and audio. Call it once in a process that serves, before it accepts texts.
+    /// Ends the turns that a dead process left behind. On a shared database, repeats this until shutdown. Also deletes
+    /// old conversations and audio. Call this once in a serving process, before it accepts texts.
     pub async fn background(&self) {
         let inner = &self.0;
         if let Err(error) = inner.end_lost_turns().await {
@@ -39,7 +39,7 @@ impl Agents {
 }
 
 impl Inner {
-    /// The time by which the nodes of a database compare the leases of turns and the expiry of approvals.
+    /// Returns the time by which the nodes of a database compare the leases of turns and the expiry of approvals.
     pub(crate) async fn shared_now(&self) -> Timestamp {
         self.store.shared_now(&self.clock).await
     }
@@ -66,7 +66,7 @@ impl Inner {
         }
     }
 
-    /// Renews the turns of this node, at once and at intervals.
+    /// Renews the turns of this node, immediately and then at intervals.
     pub(crate) async fn keep_turns_alive_on(&self) {
         loop {
             self.keep_turns_alive().await;
@@ -74,8 +74,8 @@ impl Inner {
         }
     }
 
-    /// Ends the turns of the processes that are gone. On SQLite, there is only this process, and it has just
-    /// started. In a shared database, a process is gone when it does not renew its turns.
+    /// Ends the turns of processes that are gone. On SQLite, these are all turns, because this is the only process and
+    /// it has just started. On a shared database, a process is gone if it does not renew its turns.
     async fn end_lost_turns(&self) -> Result<(), AgentsError> {
         loop {
             let node = self.node.clone();
@@ -103,8 +103,8 @@ impl Inner {
         }
     }
 
-    /// Returns the turns whose processes are gone. On SQLite, these are all. The read of the turns began at `began_ms`
-    /// of the monotonic clock.
+    /// Returns the turns whose processes are gone. On SQLite, these are all turns. The read of the turns began at
+    /// `began_ms` of the monotonic clock.
     fn gone_among(&self, turns: Vec<ChatTurnRow>, began_ms: u64) -> Vec<ChatTurnRow> {
         if !self.has_other_nodes() {
             return turns;
@@ -123,8 +123,8 @@ impl Inner {
         turns.filter(|turn| self.gone.is_gone(turn, read)).collect()
     }
 
-    /// Ends the turns of `gone` with lower numbers in a session, unless they were renewed. Returns whether others of
-    /// other nodes are left.
+    /// Ends the turns of `gone` with lower numbers in a session, unless they were renewed. Returns whether other nodes
+    /// still have earlier turns in the session.
     pub(crate) async fn end_lost_before(
         &self,
         (session, number): (SessionId, i64),
@@ -185,8 +185,8 @@ pub(crate) async fn end_lost(
     }
 }
 
-/// Like [`end_lost`]. Does nothing if the turn was renewed since it was read: this process may have been suspended in
-/// between.
+/// Ends a turn like [`end_lost`]. Does nothing if the turn was renewed after it was read, because this process may have
+/// been suspended in between.
 async fn end_unrenewed(
     conn: &mut Conn,
     turn: &ChatTurnRow,
@@ -199,7 +199,7 @@ async fn end_unrenewed(
     }
 }
 
-/// Stores and returns the last message of a turn that was deleted. Returns `None` if its session does not outlive it.
+/// Stores and returns the last message of a deleted turn. Returns `None` if the session is deleted with the turn.
 async fn insert_last_message(
     conn: &mut Conn,
     turn: ChatTurnRow,

@@ -49,7 +49,7 @@ impl Agents {
             .ok_or(AgentsError::NotFound("session"))
     }
 
-    /// The source of the session with this key; `None` when there is none.
+    /// Returns the source of the session with this key, or `None` if there is no such session.
     pub async fn session_source(&self, key: &str) -> Result<Option<Source>, AgentsError> {
         if key.contains('\0') {
             return Ok(None);
@@ -135,7 +135,7 @@ impl Agents {
     }
 
     /// Clears the taint of a session, for a person who has read its messages. Fails with `TurnRunning` while a turn
-    /// waits or runs: the turn may add text that the person has not seen.
+    /// waits or runs, because the turn may add text that the person has not read.
     pub async fn clear_taint(&self, actor: &Actor, name: &str) -> Result<Session, AgentsError> {
         let (name, actor) = (name.to_owned(), actor.clone());
         let (now, random) = (self.0.clock.now(), Arc::clone(&self.0.random));
@@ -175,14 +175,14 @@ impl Agents {
             })
         });
         let id: SessionId = write.await?;
-        // A turn that stores a message in between finds no session and ends.
+        // A turn that stores a message at this point finds no session and ends.
         self.0.lanes.cancel_session(&id);
         self.0.speeches.cancel_session(&id);
         Ok(())
     }
 
-    /// Stops the running turn of a session, on any node, and keeps its messages. Waiting turns still run. Does
-    /// nothing when no turn runs.
+    /// Stops the running turn of a session, on any node, and keeps its messages. Waiting turns still run. Does nothing
+    /// if no turn runs.
     pub async fn abort(&self, session: &str) -> Result<(), AgentsError> {
         let row = self.0.session_row(session).await?;
         let was_here = self.0.lanes.cancel_running(&row.id);
@@ -192,7 +192,7 @@ impl Agents {
 }
 
 impl Inner {
-    /// A session as callers see it.
+    /// Returns a session as callers see it.
     pub(crate) fn shown(&self, row: ChatSessionRow) -> Session {
         let running = self.lanes.is_running(&row.id);
         Session {
@@ -201,7 +201,7 @@ impl Inner {
         }
     }
 
-    /// The session with this ID or key.
+    /// Returns the session with this ID or key.
     pub(crate) async fn session_row(&self, name: &str) -> Result<ChatSessionRow, AgentsError> {
         let name = name.to_owned();
         let read = self
@@ -212,7 +212,7 @@ impl Inner {
     }
 }
 
-/// The session with this ID, otherwise with this key. PostgreSQL rejects queries with a NUL character.
+/// Returns the session with this ID, or else with this key. PostgreSQL rejects queries with a NUL character.
 pub(crate) async fn find(
     conn: &mut Conn,
     name: &str,

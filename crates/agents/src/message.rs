@@ -28,7 +28,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// The stored and serialized name.
+    /// Returns the stored and serialized name.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::System => "system",
@@ -87,7 +87,7 @@ pub struct Message {
     pub session: SessionId,
     pub turn_id: TurnId,
     pub role: Role,
-    /// Who wrote it.
+    /// Who wrote the message.
     pub origin: MessageOrigin,
     pub content: String,
     /// The calls that the agent requests.
@@ -173,7 +173,7 @@ impl From<ChatMessageRow> for Message {
     }
 }
 
-/// The calls that a stored message requests. Unreadable ones are ignored.
+/// Returns the calls that a stored message requests. Unreadable calls are ignored.
 pub(crate) fn calls_of(row: &ChatMessageRow) -> Vec<ToolCallRecord> {
     let stored = row.tool_calls.as_deref();
     stored

@@ -1,4 +1,4 @@
-//! Calls to a model without an agent. The caller brings the whole conversation and the tools, and makes the calls
+//! Calls to a model without an agent. The caller supplies the whole conversation and the tools, and runs the tool calls
 //! itself. Budgets apply and the usage is stored, as in turns.
 
 pub(crate) mod running;
@@ -23,10 +23,10 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 
-/// How many pieces of an answer wait for a slow reader.
+/// The number of pieces of an answer that may wait for a slow reader.
 const PIECES: usize = 64;
 
-/// How long a reader may take to accept a piece.
+/// The time in which a reader must accept a piece.
 const STALLED: Duration = Duration::from_mins(2);
 
 /// A request to a model.
@@ -40,7 +40,7 @@ pub struct ModelCall {
     pub actor: Actor,
 }
 
-/// Why a model was not asked or did not answer.
+/// Why a model was not called or did not answer.
 #[derive(Debug, thiserror::Error)]
 pub enum ModelCallError {
     #[error("the model does not exist")]
@@ -80,7 +80,7 @@ impl From<ModelCallError> for Problem {
 }
 
 impl Agents {
-    /// Asks a model. Returns once its answer begins.
+    /// Calls a model. Returns when its answer begins.
     pub async fn call_model(&self, call: ModelCall) -> Result<AnswerStream, ModelCallError> {
         let inner = &self.0;
         if inner.stopping.is_cancelled() {
@@ -129,7 +129,8 @@ impl Agents {
         };
         let (begins, begun) = oneshot::channel();
         let (pieces, answer) = mpsc::channel(PIECES);
-        // The use of the call is also stored if the caller drops this future.
+        // The call runs in its own task, so its usage is stored even if the caller drops this
+        // future.
         inner.tasks.spawn(running.run(request, begins, pieces));
         begun
             .await
@@ -164,7 +165,7 @@ struct RunningCall {
     /// The reasoning, text and arguments received so far.
     said: String,
     progress: CallProgress,
-    /// The request of the caller.
+    /// The span of the caller's request.
     span: ActiveSpan,
     _permit: OwnedSemaphorePermit,
 }
@@ -174,7 +175,7 @@ type Pieces = mpsc::Sender<Result<AnswerPiece, Problem>>;
 type Begins = oneshot::Sender<Result<(), ModelCallError>>;
 
 impl RunningCall {
-    /// Asks the model and passes its answer on.
+    /// Calls the model and forwards its answer.
     async fn run(self, request: ChatRequest, mut begins: Begins, pieces: Pieces) {
         let cancel = self.inner.model_calls.cancel.clone();
         let models = &self.inner.models;

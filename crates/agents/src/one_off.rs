@@ -1,5 +1,5 @@
-//! Conversations that consist of one request. The request contains the earlier messages, and the session is deleted
-//! after its turn. The caller reads the answer as a stream and can drop it to stop the turn.
+//! Conversations of a single request. The request contains the earlier messages, and the session is deleted after its
+//! turn. The caller reads the answer as a stream. Dropping the stream stops the turn.
 
 mod following;
 
@@ -28,7 +28,7 @@ const MAX_EARLIER: usize = 1_999;
 pub struct OneOffRequest {
     /// The ID of the agent that answers.
     pub agent: String,
-    /// Oldest first.
+    /// The earlier messages, oldest first.
     pub earlier: Vec<EarlierMessage>,
     pub text: String,
     /// Added to the agent's system prompt.
@@ -41,7 +41,7 @@ pub struct OneOffRequest {
 pub enum AnswerPiece {
     /// More text; never empty.
     Text(String),
-    /// The agent used tools after the text so far. Only the text of the last step is the answer.
+    /// The agent used tools after the text so far. The answer is only the text of the last step.
     NextStep,
     /// A call for the caller to make.
     ToolCall(ToolCall),
@@ -55,10 +55,10 @@ pub enum AnswerPiece {
 pub type AnswerStream = BoxStream<'static, Result<AnswerPiece, Problem>>;
 
 impl Agents {
-    /// Answers a conversation that the caller keeps. The error of a turn that started is in the stream.
+    /// Answers a conversation that the caller stores. If a turn started and failed, its error is in the stream.
     pub async fn run_once(&self, request: OneOffRequest) -> Result<AnswerStream, AgentsError> {
         check_earlier(&request.earlier)?;
-        // Before the turn, so that no event is missed.
+        // The subscription begins before the turn, so no event is missed.
         let events = self.subscribe();
         let cancel = CancellationToken::new();
         let stops = cancel.clone().drop_guard();
@@ -91,7 +91,7 @@ impl Agents {
     }
 }
 
-/// Limits what one transaction stores. A turn reads at most this many messages.
+/// Limits the size of a transaction. A turn reads at most this many messages.
 fn check_earlier(earlier: &[EarlierMessage]) -> Result<(), AgentsError> {
     let refuse = |reason: &str| Err(AgentsError::invalid("text", reason));
     if earlier.len() > MAX_EARLIER {
@@ -108,7 +108,7 @@ fn check_earlier(earlier: &[EarlierMessage]) -> Result<(), AgentsError> {
 }
 
 impl Inner {
-    /// The rows of the messages before a text. Each text of the user begins a turn.
+    /// Returns the rows of the messages before a text. Each text of the user begins a turn.
     pub(crate) fn earlier_rows(
         &self,
         request: &SendRequest,
@@ -122,7 +122,7 @@ impl Inner {
         let row = |(number, message): (usize, &EarlierMessage)| {
             let (role, origin, text) = match message {
                 EarlierMessage::User(text) => (Role::User, request.origin.written_by(), text),
-                // The answer of a turn that has read untrusted text may repeat it.
+                // An answer may repeat untrusted text that its turn has read.
                 EarlierMessage::Assistant(text) => (Role::Assistant, MessageOrigin::Stranger, text),
             };
             if number > 0 && role == Role::User {
@@ -144,7 +144,7 @@ impl Inner {
         earlier.iter().enumerate().map(row).collect()
     }
 
-    /// Deletes the session of a one-off request. No list shows it.
+    /// Deletes the session of a one-off request. Lists never contain it.
     pub(crate) async fn delete_one_off(&self, session: &SessionId) {
         let (id, now) = (session.clone(), self.clock.now());
         let write = self.store.write(move |conn| {
@@ -183,7 +183,8 @@ pub(crate) async fn store_earlier(
     Ok(())
 }
 
-/// Deletes the session of a one-off request whose process died. Returns whether it was one.
+/// Deletes the session of a one-off request whose process died. Returns whether the session
+/// belonged to such a request.
 pub(crate) async fn delete_lost_one_off(
     conn: &mut Conn,
     session: &SessionId,

@@ -18,7 +18,7 @@ pub enum MessageOrigin {
 }
 
 impl MessageOrigin {
-    /// The stored and serialized name.
+    /// Returns the stored and serialized name.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Owner => "owner",
@@ -28,7 +28,7 @@ impl MessageOrigin {
         }
     }
 
-    /// Parses the stored name. An unknown one maps to the least trusted origin.
+    /// Parses the stored name. An unknown name maps to the least trusted origin.
     pub(crate) fn of(word: &str) -> Self {
         match word {
             "owner" => Self::Owner,

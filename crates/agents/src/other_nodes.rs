@@ -1,5 +1,5 @@
-//! Turns that run on other nodes of a shared database: which sessions have one, how one is stopped, and how the next
-//! one waits for it.
+//! Turns that run on other nodes of a shared database: finds their sessions, stops them, and lets the next turn wait
+//! for them.
 
 use crate::error::AgentsError;
 use crate::handle::{Agents, Inner};
@@ -10,19 +10,20 @@ use gatehouse_domain::id::{SessionId, TurnId};
 use gatehouse_store::{ChatSessionRow, ChatTurnRow, StoreError};
 use std::time::Duration;
 
-/// The subject of a change that stops a turn, before the ID of the turn. The ID keeps a change that is read late
-/// from stopping a later turn of the session.
+/// The subject of a change that stops a turn, before the ID of the turn. Because of the ID, a change that is read late
+/// cannot stop a later turn of the session.
 const ABORT: &str = "chat_abort:";
 /// The subject of a change that stops the speech of a session, before the ID of the session.
 const QUIET: &str = "chat_quiet:";
-/// How often a turn that waits for another node reads the database, in addition to notifications.
+/// The interval at which a waiting turn reads the database, in addition to notifications.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(400);
-/// The shortest pause between two reads: every change in the database sends a notification.
+/// The shortest pause between two reads. Without it, every change in the database would cause a
+/// read.
 const LEAST_PAUSE: Duration = Duration::from_millis(100);
 
 impl Agents {
-    /// Applies a change of any node: stops the turn or the speech that it names, if it runs here, or reads the answers
-    /// to waiting tool calls. `*` means that changes were missed. Ignores other subjects.
+    /// Applies a change of any node. Stops the named turn or speech if it runs on this node, or reads the answers to
+    /// waiting tool calls. `*` means that changes were missed. Ignores other subjects.
     pub async fn apply_change(&self, subject: &str) {
         if matches!(subject, ANSWERED | "*") {
             self.0.read_answers().await;
@@ -38,18 +39,18 @@ impl Agents {
 }
 
 impl Inner {
-    /// Whether other nodes may run turns on the same database.
+    /// Returns whether other nodes may run turns on the same database.
     pub(crate) const fn has_other_nodes(&self) -> bool {
         self.store.engine().is_shared()
     }
 
-    /// This node's ID if there may be others.
+    /// Returns this node's ID if other nodes may exist.
     pub(crate) fn node_among_others(&self) -> Option<String> {
         self.has_other_nodes().then(|| self.node.clone())
     }
 
-    /// Notifies the nodes that speak an answer of this session and, unless `was_here`, the node that runs its turn.
-    /// They then stop.
+    /// Notifies the nodes that speak an answer of this session, which then stop. Unless `was_here`, also notifies the
+    /// node that runs its turn.
     pub(crate) async fn abort_elsewhere(
         &self,
         session: SessionId,
@@ -78,8 +79,8 @@ impl Inner {
         write.await
     }
 
-    /// Waits until no other node runs an earlier turn of the session, so that a session runs one turn at a time on
-    /// all nodes. Returns early when the turn is stopped.
+    /// Waits until no other node runs an earlier turn of the session. A session thereby runs one turn at a time on all
+    /// nodes. Returns early if the turn is stopped.
     pub(crate) async fn wait_for_other_nodes(&self, turn: &WaitingTurn) {
         let mut notified = self.store.notified();
         let waiting = async {
@@ -96,7 +97,8 @@ impl Inner {
         turn.cancel.run_until_cancelled(waiting).await;
     }
 
-    /// Whether another node runs an earlier turn of the session. Ends turns of nodes that are gone.
+    /// Returns whether another node runs an earlier turn of the session. Ends turns of nodes that
+    /// are gone.
     async fn is_behind_other_nodes(&self, turn: &WaitingTurn) -> Result<bool, StoreError> {
         let (session, number) = (turn.session.clone(), turn.number);
         let node = self.node.clone();
@@ -114,7 +116,7 @@ impl Inner {
             .await
     }
 
-    /// Sessions as callers see them, with the turns of all nodes.
+    /// Returns sessions as callers see them, with the turns of all nodes.
     pub(crate) async fn shown_on_all_nodes(
         &self,
         rows: Vec<ChatSessionRow>,

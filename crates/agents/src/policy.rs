@@ -1,5 +1,5 @@
-//! Decides which tools a turn may use. It is consulted twice: for the tools offered to the model, and again when the
-//! model makes a call. Considers only a tool's name and audience.
+//! Decides which tools a turn may use. The policy is applied twice: to the tools offered to the model, and to each call
+//! by the model. Only the name and audience of a tool matter.
 
 use crate::origin::MessageOrigin;
 use crate::registry::ToolRegistry;
@@ -8,7 +8,7 @@ use crate::tool::{Audience, Tool};
 use crate::tool_policy::ToolPolicy;
 use std::sync::Arc;
 
-/// The entries that name one tool.
+/// Returns the entries that name exactly one tool.
 fn exact_names(entries: &[String]) -> Vec<String> {
     let exact = entries.iter().filter(|entry| !entry.ends_with('*'));
     exact.cloned().collect()
@@ -30,11 +30,11 @@ impl Permit {
     /// Returns the permit of a turn. It depends on the turn's origin, on the agent's `tools`, and on whether the
     /// session contains text of a webhook or guest that no person has cleared.
     ///
-    /// A webhook's turn may use what its own policy allows, minus what the agent denies; without a policy it
-    /// may use nothing. Neither it nor a chat in such a session can use a trusted tool, except that a webhook's
-    /// turn can use one for the targets of the webhook ([`Tool::serves_named_targets`]) if its policy contains the
-    /// exact name. A person on a channel may use what the agent allows, but only a trusted one may use trusted
-    /// tools or those that the agent names.
+    /// A webhook's turn may use the tools that its own policy allows, minus the tools that the agent denies. Without a
+    /// policy, it may use no tools. It cannot use a trusted tool, with one exception: a tool that serves the targets of
+    /// the webhook ([`Tool::serves_named_targets`]), if the policy contains its exact name. A chat in a session with
+    /// such text cannot use trusted tools either. A person on a channel may use the tools that the agent allows. If the
+    /// person is not trusted, trusted tools are excluded and exact names in the agent's `allow` have no special effect.
     pub fn of(origin: &Origin, has_sender_text: bool, agent: &ToolPolicy) -> Self {
         match origin {
             Origin::Channel { written_by, .. } if *written_by != MessageOrigin::Owner => Self {
@@ -75,35 +75,35 @@ impl Permit {
         }
     }
 
-    /// The maximum trust that a tool may require, except for targets that the webhook names.
+    /// Returns the maximum audience of a tool, except for targets that the webhook names.
     pub const fn ceiling(&self) -> Audience {
         self.ceiling
     }
 
-    /// Whether this tool may be offered and called.
+    /// Returns whether this tool may be offered and called.
     pub fn admits(&self, tool: &dyn Tool) -> bool {
         let admitted = |policy: &ToolPolicy| policy.admits(tool);
         let is_in_reach = tool.audience() <= self.ceiling || self.is_bound(tool);
         !self.nothing && is_in_reach && self.policies.iter().all(admitted)
     }
 
-    /// The only targets that calls of this tool may have; `None` if all are allowed.
+    /// Returns the targets that calls of this tool may have, or `None` if all are allowed.
     pub fn targets_of(&self, tool: &dyn Tool) -> Option<&[String]> {
         self.is_bound(tool).then_some(&self.targets)
     }
 
-    /// Whether a trusted tool is allowed because the webhook names targets for it.
+    /// Returns whether a trusted tool is allowed because the webhook names targets for it.
     fn is_bound(&self, tool: &dyn Tool) -> bool {
         let is_beyond = tool.audience() > self.ceiling && tool.serves_named_targets();
         is_beyond && !self.targets.is_empty() && self.names(tool)
     }
 
-    /// Whether the owner allowed this tool by its exact name.
+    /// Returns whether the owner allowed this tool by its exact name.
     pub fn names(&self, tool: &dyn Tool) -> bool {
         self.named.iter().any(|name| name == tool.name())
     }
 
-    /// The tools to offer, sorted by name.
+    /// Returns the tools to offer, sorted by name.
     pub fn offered(&self, registry: &ToolRegistry) -> Vec<Arc<dyn Tool>> {
         let mut all = registry.all();
         all.retain(|tool| self.admits(&**tool));

@@ -222,7 +222,7 @@ fn a_tool_that_serves_named_targets_needs_its_exact_name_and_a_target() {
     assert!(!permit(&Origin::Chat, &agent).admits(&Bound));
     let trusted = Permit::of(&Origin::Chat, false, &agent);
     assert!(trusted.admits(&Bound) && trusted.targets_of(&Bound).is_none());
-    // Other trusted tools stay out of reach.
+    // Other trusted tools are still not allowed.
     let other = permit(&origin(&["webhook"], &["inbox"]), &any);
     assert!(!other.admits(&Fake("webhook", Audience::Trusted)));
 }

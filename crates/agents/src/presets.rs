@@ -7,11 +7,11 @@ use crate::error::AgentsError;
 use crate::handle::Agents;
 use gatehouse_store::{AgentRow, Conn, StoreError};
 
-/// How many derived IDs are tried before the caller must choose one.
+/// The maximum number of derived IDs to try. After that, the caller must choose an ID.
 const MAX_TRIES: u32 = 1000;
 
 impl Agents {
-    /// Every agent, sorted by ID.
+    /// Returns every agent, sorted by ID.
     pub async fn list_agents(&self) -> Result<Vec<Agent>, AgentsError> {
         let read = self.0.store.read(|conn| {
             Box::pin(async move {
@@ -38,7 +38,7 @@ impl Agents {
         read.await
     }
 
-    /// Creates an agent. `IdTaken` when the requested ID is in use.
+    /// Creates an agent. Returns `IdTaken` if the requested ID is in use.
     pub async fn create_agent(&self, new: NewAgent) -> Result<Agent, AgentsError> {
         let now = self.0.clock.now();
         let (chosen, budget) = (new.id.clone(), new.budget.clone());
@@ -73,7 +73,7 @@ impl Agents {
         write.await
     }
 
-    /// Changes an agent. Applies to turns that start from now on.
+    /// Changes an agent. The change applies to later turns.
     pub async fn update_agent(&self, changes: AgentChanges) -> Result<Agent, AgentsError> {
         let now = self.0.clock.now();
         let write = self.0.store.write(move |conn| {
@@ -112,7 +112,7 @@ impl Agents {
                     return Err(AgentsError::NotFound("agent"));
                 }
                 conn.update_chat_session_agents(&id, DEFAULT_AGENT).await?;
-                // A later agent with the same ID does not inherit them.
+                // The budgets are deleted, so a later agent with the same ID does not inherit them.
                 if agent_budget::delete(conn, &id).await? {
                     released(conn, now).await?;
                 }
@@ -142,7 +142,8 @@ async fn free_id(conn: &mut Conn, name: &str) -> Result<String, AgentsError> {
     Err(AgentsError::IdTaken)
 }
 
-/// The requested agent, which must exist; otherwise the session's, otherwise `default`.
+/// Returns the requested agent, which must exist. Without a request, returns the session's agent,
+/// or else `default`.
 pub(crate) async fn choose_agent(
     conn: &mut Conn,
     wanted: Option<String>,

@@ -6,7 +6,7 @@ use arc_swap::ArcSwap;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The group of individually registered tools. It sorts first, so its names take precedence.
+/// The group of individually registered tools. Its name sorts first, so its tools take precedence.
 const BUILT_IN: &str = "";
 
 type Groups = BTreeMap<String, Vec<Arc<dyn Tool>>>;
@@ -18,7 +18,7 @@ pub struct ToolRegistry {
 }
 
 impl ToolRegistry {
-    /// Adds a tool permanently, replacing one with the same name.
+    /// Adds a tool permanently. Replaces a tool with the same name.
     #[expect(
         clippy::needless_pass_by_value,
         reason = "the registry keeps the tool, and the caller has no further use for it"
@@ -40,8 +40,8 @@ impl ToolRegistry {
         });
     }
 
-    /// Replaces all tools of a group; an empty list removes the group. Tools whose names providers would
-    /// reject are left out and logged.
+    /// Replaces all tools of a group. An empty list removes the group. Tools whose names providers would reject are
+    /// omitted and logged.
     pub fn replace_group(&self, group: &str, tools: Vec<Arc<dyn Tool>>) {
         let (good, bad): (Vec<_>, Vec<_>) = tools.into_iter().partition(|t| is_name(t.name()));
         for tool in bad {
@@ -62,14 +62,14 @@ impl ToolRegistry {
         });
     }
 
-    /// Every tool, sorted by name. When two share a name, the built-in one wins, then the one whose group
-    /// sorts first.
+    /// Returns every tool, sorted by name. If two tools have the same name, a built-in tool wins, then the tool whose
+    /// group sorts first.
     pub fn all(&self) -> Vec<Arc<dyn Tool>> {
         let all = self.all_with_groups().into_iter();
         all.map(|(_, tool)| tool).collect()
     }
 
-    /// Like [`Self::all`], with the group of each tool; `None` for a built-in one.
+    /// Returns every tool like [`Self::all`], with its group, or `None` for a built-in tool.
     pub fn all_with_groups(&self) -> Vec<(Option<String>, Arc<dyn Tool>)> {
         let mut named = BTreeMap::new();
         for (group, tools) in self.groups.load().iter() {
@@ -90,7 +90,8 @@ impl ToolRegistry {
     }
 }
 
-/// Whether both wire formats accept the name (`OpenAI` and Anthropic: `^[a-zA-Z0-9_-]{1,64}$`).
+/// Returns whether both wire formats accept the name (`OpenAI` and Anthropic:
+/// `^[a-zA-Z0-9_-]{1,64}$`).
 fn is_name(name: &str) -> bool {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     (1..=64).contains(&name.len()) && name.chars().all(allowed)

@@ -1,4 +1,4 @@
-//! Turns stored messages into a model request that every provider accepts, whatever a crash or a stop left
+//! Converts stored messages to a model request that every provider accepts, even if a crash or a stop left them
 //! incomplete. Marks tool output as data.
 
 mod call_ids;
@@ -16,7 +16,7 @@ pub(crate) use transcript::transcript;
 /// Limits on tool output, in characters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Caps {
-    /// The running turn.
+    /// The number of the running turn.
     pub(crate) turn: i64,
     /// The cap for earlier turns.
     pub(crate) old: usize,
@@ -38,9 +38,9 @@ impl Caps {
     }
 }
 
-/// The messages to send to a model, given as `provider/model`. Unanswered calls, left by a process or turn that ended
-/// early, get an answer here. Orphaned answers and empty messages are left out. Consecutive user texts become one
-/// message, because some providers require alternating roles.
+/// Returns the messages to send to a model, given as `provider/model`. Adds an answer to each unanswered call, which a
+/// process or turn left when it ended early. Omits orphaned answers and empty messages. Joins consecutive user texts to
+/// one message, because some providers require alternating roles.
 pub(crate) fn messages(
     lead: Vec<ChatMessage>,
     rows: &[ChatMessageRow],
@@ -104,7 +104,8 @@ pub(crate) fn heard_text(row: &ChatMessageRow) -> String {
     }
 }
 
-/// The reasoning behind a message. Other models cannot use it, and their providers would refuse it.
+/// Returns the reasoning of a message. Other models cannot use it, and their providers would refuse
+/// it.
 fn state_of(row: &ChatMessageRow, model: &str) -> Option<serde_json::Value> {
     let state = row.reasoning_state.as_deref();
     let state = state.filter(|_| row.model.as_deref() == Some(model))?;
@@ -151,8 +152,8 @@ fn answer_calls(
     }
 }
 
-/// Shows the pictures that tools returned, to a model that reads images. Not every provider accepts them in the answer
-/// to a call, so they follow the answers.
+/// Shows the pictures that tools returned, for models that read images. Not every provider accepts pictures in the
+/// answer to a call, so they follow the answers.
 fn show_pictures(
     messages: &mut Vec<ChatMessage>,
     answers: &[&ChatMessageRow],
@@ -168,8 +169,8 @@ fn show_pictures(
     }
 }
 
-/// Makes a name acceptable to providers: `[a-zA-Z0-9_-]{1,64}`. A model may have called a tool that does not
-/// exist.
+/// Makes a name acceptable to providers: `[a-zA-Z0-9_-]{1,64}`. The name may be invalid because a model called a tool
+/// that does not exist.
 fn sendable_name(name: &str) -> String {
     let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     let name: String = name
@@ -184,8 +185,8 @@ fn sendable_name(name: &str) -> String {
     }
 }
 
-/// Providers parse names and arguments again. They would reject the whole conversation for an invalid name or
-/// for arguments that are not an object.
+/// Makes a call acceptable to providers. They parse names and arguments, and would reject the whole conversation for an
+/// invalid name or for arguments that are not an object.
 fn sendable(call: ToolCallRecord, id: String) -> ToolCall {
     let mut call = ToolCall::from(ToolCallRecord { id, ..call });
     call.name = sendable_name(&call.name);
@@ -196,8 +197,8 @@ fn sendable(call: ToolCallRecord, id: String) -> ToolCall {
     call
 }
 
-/// Encloses a tool's output in marks that it cannot forge: they carry the ID of its message, which is
-/// generated after the output.
+/// Encloses a tool's output in marks that it cannot forge. The marks contain the ID of its message, which is generated
+/// after the output.
 fn marked(row: &ChatMessageRow, cap: usize) -> String {
     let id = &row.id;
     let text = shortened(&row.content, cap);

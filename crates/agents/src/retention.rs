@@ -1,5 +1,5 @@
-//! Deletes conversations, audio, files and model usage after the configured time, in small batches because other writes
-//! wait for each batch.
+//! Deletes conversations, audio, files and model usage after the configured time. Uses small batches, because other
+//! writes wait for each batch.
 
 use crate::error::AgentsError;
 use crate::handle::{Agents, Inner};
@@ -10,7 +10,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 const PERIOD: Duration = Duration::from_mins(10);
-/// Only one of several nodes sweeps. If it stops, another node takes over after this time.
+/// The lease of the sweep. Only one of several nodes sweeps. If that node stops, another one takes
+/// over after this time.
 const LEASE: Duration = Duration::from_mins(30);
 /// Maximum number of conversations deleted in one transaction.
 const AT_ONCE: i64 = 16;
@@ -23,7 +24,7 @@ pub struct Swept {
     pub conversations: u64,
     pub recordings: u64,
     pub files: u64,
-    /// Rows of the use of models: one for each day and cause.
+    /// Rows of model usage: one row per day and cause.
     pub usage_rows: u64,
 }
 
@@ -61,9 +62,9 @@ pub(crate) async fn serve(inner: Arc<Inner>) {
 }
 
 impl Agents {
-    /// Deletes what `agents.retention_days`, `agents.audio_retention_days`, `agents.attachment_retention_days` and
-    /// `agents.usage_retention_days` do not keep, files that were not sent within a day, and expired parts of spoken
-    /// answers. Sweeps also run in the background.
+    /// Deletes data that is older than `agents.retention_days`, `agents.audio_retention_days`,
+    /// `agents.attachment_retention_days` and `agents.usage_retention_days` allow. Also deletes files that were not
+    /// sent within a day, and expired parts of spoken answers. Sweeps also run in the background.
     pub async fn sweep(&self) -> Result<Swept, AgentsError> {
         let settings = self.0.settings.load_full();
         let mut swept = Swept::default();
@@ -179,7 +180,7 @@ impl Inner {
         }
     }
 
-    /// The time that lies `kept` before now. A clock that jumps ahead does not move it.
+    /// Returns the time `kept` before now. A clock that jumps ahead has no effect on the result.
     async fn sweep_before(&self, kept: Duration) -> Result<Timestamp, AgentsError> {
         let now = self.sweep_clock.now(&self.store, &*self.clock).await?;
         let kept = i64::try_from(kept.as_millis()).unwrap_or(i64::MAX);

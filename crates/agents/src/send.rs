@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
-/// A message before the text of a one-off request.
+/// A message that precedes the text of a one-off request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EarlierMessage {
     User(String),
@@ -21,7 +21,7 @@ pub enum EarlierMessage {
     Assistant(String),
 }
 
-/// The session that a text goes to.
+/// The session for a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
     /// A new session.
@@ -40,7 +40,7 @@ pub enum Target {
         /// The label of a newly created session.
         label: String,
     },
-    /// A new session with these messages before the text. It is deleted when the turn has ended.
+    /// A new session with these messages before the text. The session is deleted after the turn.
     OneOff(Vec<EarlierMessage>),
 }
 
@@ -55,24 +55,25 @@ pub struct SendRequest {
     pub attachments: Vec<String>,
     /// Files to store with the text.
     pub new_files: Vec<NewAttachment>,
-    /// The agent that answers from now on. When absent, the session's own, or `default`.
+    /// The agent that answers this text and later ones. If absent, the session's own agent or
+    /// `default` answers.
     pub agent: Option<String>,
     /// The model for this turn only.
     pub model: Option<String>,
     /// A turn of the session. It and all later turns are deleted first.
     pub replaces: Option<String>,
-    /// Added to the system prompt of this turn only.
+    /// A text that is added to the system prompt of this turn only.
     pub system_suffix: Option<String>,
     pub origin: Origin,
     pub actor: Actor,
     /// Stops the turn.
     pub cancel: CancellationToken,
-    /// The output for spoken answers. If set, speech is not stored in parts and announced as events.
+    /// The output for spoken answers. If set, speech is neither stored in parts nor announced as events.
     pub speech: Option<SpeechOutput>,
 }
 
 impl SendRequest {
-    /// A chat text in a new session, with defaults for everything else.
+    /// Creates a chat text in a new session, with defaults for all other fields.
     pub fn new(text: impl Into<String>, actor: Actor) -> Self {
         Self {
             session: Target::New,
@@ -118,7 +119,7 @@ pub enum ActionStatus {
 }
 
 impl ActionStatus {
-    /// The serialized name.
+    /// Returns the serialized name.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Ok => "ok",
@@ -157,17 +158,17 @@ pub struct TurnReport {
     pub stop: Stop,
     /// Whether the last answer contains text. `text` may come from an earlier step.
     pub has_answer: bool,
-    /// The ID of the answer's audio, when it was spoken.
+    /// The ID of the answer's audio, if it was spoken.
     pub audio: Option<String>,
     /// Why the answer could not be spoken.
     pub audio_error: Option<Problem>,
     /// Tokens of all model calls in the turn.
     pub usage: Usage,
-    /// The run time, without the wait in the lane.
+    /// The run time in milliseconds, without the wait in the lane.
     pub duration_ms: u64,
     pub actions: Vec<Action>,
     /// Why the turn failed or was stopped.
     pub error: Option<Problem>,
-    /// Whether the turn was stopped, by a caller or by shutdown. False when it failed.
+    /// Whether the turn was stopped, by a caller or by shutdown. False if it failed.
     pub cancelled: bool,
 }

@@ -19,7 +19,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// The stored and serialized name.
+    /// Returns the stored and serialized name.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::User => "user",
@@ -29,7 +29,7 @@ impl Source {
         }
     }
 
-    /// Parses the stored name. An unknown one maps to the least trusted source.
+    /// Parses the stored name. An unknown name maps to the least trusted source.
     pub(crate) fn of(word: &str) -> Self {
         match word {
             "user" => Self::User,

@@ -1,5 +1,5 @@
-//! Sessions that anybody with the link can read: the user and agent messages up to the time of sharing.
-//! Sharing again updates that time and keeps the link; unsharing revokes the link permanently.
+//! Sessions that anyone with the link can read: the user and agent messages up to the time of sharing. Sharing again
+//! updates that time and keeps the link. Unsharing revokes the link permanently.
 
 use crate::error::AgentsError;
 use crate::handle::Agents;
@@ -21,7 +21,7 @@ const MAX_BYTES: usize = 1 << 20;
 /// A share of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Share {
-    /// 22 characters that encode 128 random bits. Anybody who has it can read the session.
+    /// 22 characters that encode 128 random bits. Anyone with the ID can read the session.
     pub id: String,
 }
 
@@ -68,7 +68,7 @@ impl Agents {
                     updated_at: now,
                 };
                 let stored = conn.update_chat_share(&row).await?;
-                // The entry omits the share's id: it is a credential.
+                // The entry omits the share's ID, because the ID is a credential.
                 let entry = AuditEntry {
                     kind: "session.shared",
                     actor: &actor,
@@ -82,7 +82,7 @@ impl Agents {
         write.await
     }
 
-    /// Stops sharing a session; `NotFound` when it is not shared.
+    /// Stops sharing a session. Returns `NotFound` if it is not shared.
     pub async fn unshare_session(&self, actor: &Actor, name: &str) -> Result<(), AgentsError> {
         let (name, actor) = (name.to_owned(), actor.clone());
         let (now, random) = (self.0.clock.now(), Arc::clone(&self.0.random));
@@ -106,8 +106,8 @@ impl Agents {
         write.await
     }
 
-    /// The content of a share. Returns `None` for an unknown or revoked ID. Both take the same lookup, so
-    /// callers cannot tell them apart.
+    /// Returns the content of a share. Returns `None` for an unknown or revoked ID. Both cases take the same lookup, so
+    /// callers cannot distinguish them.
     pub async fn shared_session(&self, id: &str) -> Result<Option<SharedSession>, AgentsError> {
         if id.contains('\0') {
             return Ok(None);
@@ -142,7 +142,7 @@ fn shown(share: ChatShareRow, mut rows: Vec<ChatMessageRow>) -> SharedSession {
             at: row.created_at,
         }
     };
-    // Omit the empty messages of an agent that only calls tools.
+    // Empty messages are omitted. They come from an agent that only calls tools.
     let said = |message: &SharedMessage| message.text.as_deref() != Some("");
     SharedSession {
         title: share.title,
@@ -152,8 +152,8 @@ fn shown(share: ChatShareRow, mut rows: Vec<ChatMessageRow>) -> SharedSession {
     }
 }
 
-/// Cuts the text of the oldest message so that all messages fit into `max_bytes`; returns `false` when they
-/// already do. Only the oldest can exceed the limit, because nothing before it was read.
+/// Cuts the text of the oldest message if the messages do not fit into `max_bytes`. Returns `false` if they already
+/// fit. Only the oldest message can exceed the limit, because nothing before it was read.
 fn cut_oldest(rows: &mut [ChatMessageRow], max_bytes: usize) -> bool {
     let bytes = rows.iter().map(|row| row.content.len()).sum::<usize>();
     let over = bytes.saturating_sub(max_bytes);

@@ -1,5 +1,5 @@
 //! Tool calls that wait for approval on the nodes of a shared database. The node that runs the turn stores the call,
-//! any node stores the answer, and a row in the change feed tells the first node to read it.
+//! and any node stores the answer. A row in the change feed then causes the first node to read the answer.
 
 use crate::approval_buttons::PressedCall;
 use crate::approvals::Rule;
@@ -46,8 +46,8 @@ impl Inner {
         write.await
     }
 
-    /// Deletes a call that no longer waits, and returns the answer that another node stored. If the call is not
-    /// answered at all, adds a row to the audit log.
+    /// Deletes a call that no longer waits, and returns the answer that another node stored. If no one answered the
+    /// call, adds a row to the audit log.
     pub(crate) async fn end_approval(
         &self,
         approval: &Arc<Approval>,
@@ -62,7 +62,7 @@ impl Inner {
         let write = self.store.write(move |conn| {
             Box::pin(async move {
                 if is_shared {
-                    // Without a row, another node has ended the turn.
+                    // If the row is missing, another node has ended the turn.
                     let Some(row) = conn.delete_waiting_approval(&asked.id).await? else {
                         return Ok(None);
                     };
@@ -70,7 +70,7 @@ impl Inner {
                         return Ok(row.allowed);
                     }
                 }
-                // Names only, because the arguments may contain anything.
+                // The entry contains only names, because the arguments may contain anything.
                 let entry = AuditEntry {
                     kind: "approval.expired",
                     actor: &Actor::system(),
@@ -83,7 +83,7 @@ impl Inner {
         write.await
     }
 
-    /// The call that waits on any node under this token.
+    /// Returns the call that waits with this token on any node.
     pub(crate) async fn shared_approval_of(
         &self,
         token: &str,
@@ -92,7 +92,7 @@ impl Inner {
             .await
     }
 
-    /// The call that waits on any node under the key of its token.
+    /// Returns the call that waits with this key of its token on any node.
     async fn shared_approval_under(&self, key: String) -> Result<Option<Approval>, AgentsError> {
         let now = self.shared_now().await;
         let read = self
@@ -102,21 +102,22 @@ impl Inner {
         Ok(row.and_then(|row| serde_json::from_str(&row.approval).ok()))
     }
 
-    /// The calls that wait on any node, oldest first.
+    /// Returns the calls that wait on any node, oldest first.
     pub(crate) async fn shared_approvals(&self) -> Result<Vec<Approval>, AgentsError> {
         let now = self.shared_now().await;
         let read = self
             .store
             .read(move |conn| Box::pin(async move { conn.list_waiting_approvals(now).await }));
         let rows: Vec<WaitingApprovalRow> = read.await?;
-        // If this node cannot read a row of another version, a node of that version handles it.
+        // If this node cannot read a row of another version, a node of that version handles the
+        // call.
         let readable = rows
             .iter()
             .filter_map(|row| serde_json::from_str(&row.approval).ok());
         Ok(readable.collect())
     }
 
-    /// The call whose token's key fulfills a condition.
+    /// Returns the call whose token key fulfills a condition.
     pub(crate) async fn shared_approval_that(
         &self,
         is_meant: impl Fn(&str) -> bool,
@@ -138,7 +139,8 @@ impl Inner {
         }))
     }
 
-    /// Stores the answer for the node that runs the turn, and the rule. The first answer counts.
+    /// Stores the answer for the node that runs the turn, and the rule. Only the first answer
+    /// counts.
     pub(crate) async fn store_answer(
         &self,
         id: ApprovalId,
@@ -161,7 +163,7 @@ impl Inner {
         write.await
     }
 
-    /// Forwards answers that other nodes stored to the calls that wait here.
+    /// Forwards answers that other nodes stored to the calls that wait on this node.
     pub(crate) async fn read_answers(&self) {
         if !self.has_other_nodes() || !self.has_approvals_here() {
             return;
@@ -174,7 +176,7 @@ impl Inner {
             match answered {
                 Ok(rows) => {
                     for row in rows {
-                        // NotFound: it waits on another node.
+                        // `NotFound` means that the call waits on another node.
                         let _ = self.answer_here(&row.id, row.allowed == Some(true));
                     }
                     return;

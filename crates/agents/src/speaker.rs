@@ -1,5 +1,5 @@
-//! The interface of speech output. A higher crate registers an implementation, as it does with tools; this crate only
-//! filters answers and accepts audio for them.
+//! The interface of speech output. A higher crate registers an implementation, as with tools. This crate only filters
+//! answers and accepts audio for them.
 
 use crate::agent::Agent;
 use crate::event::{AgentEvent, AudioPart};
@@ -29,31 +29,33 @@ impl fmt::Debug for SpeechOutput {
 
 /// Removes markup from answers and speaks them.
 pub trait Speaker: Send + Sync + fmt::Debug {
-    /// Creates a filter for one model answer. Every answer gets a filter, whatever the origin of its turn.
+    /// Creates a filter for one model answer. Every answer gets a filter, independent of the origin of its turn.
     /// `start` is set only for answers that may be spoken.
     fn begin(&self, start: Option<AnswerStart>) -> Box<dyn AnswerFilter>;
 
-    /// Completes the speech of a turn's final answer, which may have begun while the model wrote. Returns the ID of the
-    /// whole audio, or `None` if the answer is not spoken. Called after the end of the turn. The future is dropped when
-    /// the speech is stopped.
+    /// Completes the speech of a turn's final answer. The speech may have begun while the model wrote. Returns the ID
+    /// of the whole audio, or `None` if the answer is not spoken. Called after the end of the turn. The future is
+    /// dropped if the speech is stopped.
     fn spoken<'a>(&'a self, answer: &'a Answer) -> BoxFuture<'a, Result<Option<String>, Problem>>;
 
-    /// A line for the system prompt that explains the speaker's markup, if there is any.
+    /// Returns a line for the system prompt that explains the speaker's markup, if there is any.
     fn hint(&self) -> Option<String>;
 
-    /// How long speaking one answer may take.
+    /// Returns how long speaking one answer may take.
     fn time_limit(&self) -> Duration {
         Duration::from_mins(5)
     }
 }
 
-/// Removes markup from an answer that arrives in pieces, wherever it is split.
+/// Removes markup from an answer that arrives in pieces. The result does not depend on where the
+/// answer is split.
 pub trait AnswerFilter: Send {
     /// Takes the next piece and returns the text that can be shown now. The text is empty while the filter needs more
     /// input to decide.
     fn push(&mut self, piece: &str) -> String;
 
-    /// Work to run while the answer arrives, if any. It ends with the filter and the marks.
+    /// Returns work to run while the answer arrives, if any. The work ends when the filter and the
+    /// marks are dropped.
     fn work(&mut self) -> Option<BoxFuture<'static, ()>> {
         None
     }
@@ -83,7 +85,7 @@ pub struct Answer {
     pub marks: Marks,
     /// Whether the user's text was spoken.
     pub user_spoke: bool,
-    /// Cancelled when the speech is stopped. Work that was started elsewhere must watch it.
+    /// Canceled when the speech is stopped. Work that runs elsewhere must watch this token.
     pub cancel: CancellationToken,
 }
 
@@ -91,12 +93,12 @@ pub struct Answer {
 #[derive(Debug)]
 pub struct AnswerStart {
     pub session: SessionId,
-    /// The ID that its message will have.
+    /// The future ID of the answer's message.
     pub message: MessageId,
     pub agent: Agent,
     /// Whether the user's text was spoken.
     pub user_spoke: bool,
-    /// The output for the speech, instead of stored parts.
+    /// The output for the speech. If absent, the parts are stored.
     pub output: Option<SpeechOutput>,
     /// Receives the parts as they are spoken.
     pub parts: Arc<AudioParts>,
@@ -108,7 +110,7 @@ pub struct AudioParts {
     events: broadcast::Sender<AgentEvent>,
     session: SessionId,
     message: MessageId,
-    /// Whether events are published. Speech that is sent elsewhere has none, because a client that follows the
+    /// Whether events are published. Speech that is sent to an output has no events, because a client that follows the
     /// events would play it twice.
     is_published: bool,
     sent: Mutex<SentParts>,
@@ -120,7 +122,7 @@ struct SentParts {
     count: u32,
     /// The latest published part.
     latest: Option<String>,
-    /// The last part, which is published with the end of the speech.
+    /// The last part. It is published together with the end of the speech.
     held: Option<String>,
     is_closed: bool,
 }
@@ -141,8 +143,8 @@ impl AudioParts {
         }
     }
 
-    /// Adds a part, whose audio is stored. `is_last`: the answer has ended and nothing follows; the part is then
-    /// published with the end of the speech.
+    /// Adds a part whose audio is stored. If `is_last`, the answer has ended and nothing follows, so the part is
+    /// published together with the end of the speech.
     pub fn push(&self, audio_id: String, is_last: bool) {
         let mut sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
         if sent.is_closed {

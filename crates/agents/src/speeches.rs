@@ -4,7 +4,8 @@ use gatehouse_domain::id::SessionId;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio_util::sync::CancellationToken;
 
-/// The speech that may still run. The token of one that has ended is cancelled.
+/// The sessions whose speech may still run, with tokens to stop it. The token of ended speech is
+/// canceled.
 #[derive(Debug, Default)]
 pub(crate) struct Speeches(Mutex<Vec<(SessionId, CancellationToken)>>);
 

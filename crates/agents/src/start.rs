@@ -25,7 +25,7 @@ use tokio::sync::oneshot;
 pub(crate) const MAX_TEXT_BYTES: usize = 1 << 20;
 pub(crate) const MAX_MODEL_CHARACTERS: usize = 200;
 const MAX_KEY_CHARACTERS: usize = 1000;
-/// How many characters of a text become the label of its session.
+/// The number of characters of a text that become the label of its session.
 const LABEL_OF_TEXT_CHARACTERS: usize = 60;
 
 impl Agents {
@@ -34,14 +34,14 @@ impl Agents {
         self.accept(request, None).await
     }
 
-    /// Accepts a text and waits for the end of its turn. An error means that the turn did not start; the
-    /// report contains the error of one that started and failed.
+    /// Accepts a text and waits for the end of its turn. An error means that the turn did not start. If the turn
+    /// started and failed, the report contains the error.
     pub async fn send_sync(&self, request: SendRequest) -> Result<TurnReport, AgentsError> {
         self.send_reported(request).await?.await
     }
 
-    /// Like [`Self::send_sync`], but returns once the text is accepted. The returned future waits for the
-    /// end of the turn.
+    /// Accepts a text like [`Self::send_sync`], but returns when the text is accepted. The returned future waits for
+    /// the end of the turn.
     pub async fn send_reported(
         &self,
         request: SendRequest,
@@ -50,7 +50,7 @@ impl Agents {
         Ok(self.send_followed(request).await?.1)
     }
 
-    /// Like [`Self::send_reported`], and also returns what [`Self::send`] does.
+    /// Accepts a text like [`Self::send_reported`], and also returns the result of [`Self::send`].
     pub async fn send_followed(
         &self,
         request: SendRequest,
@@ -68,7 +68,7 @@ impl Agents {
         Ok((sent, ended))
     }
 
-    /// Runs in its own task, so that a stored text gets its turn even if the caller disconnects.
+    /// Runs in its own task, so the turn of a stored text runs even if the caller disconnects.
     pub(crate) async fn accept(
         &self,
         request: SendRequest,
@@ -154,7 +154,7 @@ fn begin(
     })
 }
 
-/// Queues the turn. Returns how many turns are before it.
+/// Queues the turn. Returns the number of turns before it.
 fn enter(inner: &Arc<Inner>, _place: &LaneReservation<'_>, turn: Turn) -> usize {
     let session = turn.session.clone();
     if inner.stopping.is_cancelled() {
@@ -178,7 +178,7 @@ pub(crate) fn label_of_text(text: &str) -> String {
     label_of(first, LABEL_OF_TEXT_CHARACTERS)
 }
 
-/// Makes a valid label: removes control characters and cuts it to `most` characters.
+/// Makes a valid label: removes control characters and cuts the text to `most` characters.
 fn label_of(text: &str, most: usize) -> String {
     let clean: String = text.chars().filter(|c| !c.is_control()).collect();
     let clean = clean.trim();

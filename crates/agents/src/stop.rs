@@ -28,7 +28,7 @@ pub enum Stop {
 }
 
 impl Stop {
-    /// The stored and serialized name.
+    /// Returns the stored and serialized name.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::End => "end",
@@ -42,12 +42,13 @@ impl Stop {
         }
     }
 
-    /// The reason with this name.
+    /// Returns the reason with this name.
     pub(crate) fn of(name: &str) -> Option<Self> {
         serde_json::from_value(name.into()).ok()
     }
 
-    /// Whether the model or its provider withheld the answer. Calls in such an answer are not made.
+    /// Returns whether the model or its provider withheld the answer. Calls in such an answer are
+    /// not made.
     pub(crate) const fn is_withheld(self) -> bool {
         matches!(self, Self::Refused | Self::Filtered)
     }

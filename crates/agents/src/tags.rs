@@ -22,7 +22,7 @@ pub struct TagCount {
     pub sessions: u64,
 }
 
-/// The tags of a stored session.
+/// Returns the tags of a stored session.
 pub(crate) fn tags_of(stored: &str) -> impl Iterator<Item = &str> {
     stored.split('\n').filter(|tag| !tag.is_empty())
 }
@@ -58,7 +58,7 @@ pub(crate) fn stored_tags(tags: &[String]) -> Result<String, AgentsError> {
 }
 
 impl Agents {
-    /// All tags, in alphabetical order. Spellings that differ only in the case of letters count as one tag.
+    /// Returns all tags, in alphabetical order. Spellings that differ only in the case of letters count as one tag.
     pub async fn list_tags(&self) -> Result<Vec<TagCount>, AgentsError> {
         let read = self
             .0

@@ -69,7 +69,7 @@ pub(crate) struct OwnerDecisions<'a> {
     pub(crate) trust: &'a [String],
 }
 
-/// Why this call needs approval; `None` if it needs none.
+/// Returns why this call needs approval, or `None` if it needs none.
 pub(crate) fn reason_to_ask(
     call: Requested<'_>,
     read: HasRead,
@@ -84,7 +84,7 @@ pub(crate) fn reason_to_ask(
     (!is_harmless && !is_allowed).then_some(AskReason::Tainted)
 }
 
-/// Whether an entry of `tools.trust` allows this call. `tool:target` allows one target, `tool:*` all, and
+/// Returns whether an entry of `tools.trust` allows this call. `tool:target` allows one target, `tool:*` all, and
 /// `tool` a call without a target.
 fn is_trusted(entry: &str, call: Requested<'_>) -> bool {
     match entry.split_once(':') {

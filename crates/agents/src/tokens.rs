@@ -24,12 +24,12 @@ pub(crate) fn tokens_of(text: &str) -> u64 {
     u64::try_from(ascii / 4 + others + 4).unwrap_or(u64::MAX)
 }
 
-/// The estimated tokens of a request beside its messages.
+/// Returns the estimated tokens of a request beside its messages.
 pub(crate) fn tokens_beside(system: Option<&str>, tools: &[ToolSpec]) -> u64 {
     system.map_or(0, tokens_of) + tools.iter().map(tokens_of_tool).sum::<u64>()
 }
 
-/// The estimated tokens of a tool that a request offers.
+/// Returns the estimated tokens of a tool that a request offers.
 pub(crate) fn tokens_of_tool(tool: &ToolSpec) -> u64 {
     tokens_of(&tool.description) + tokens_of(&tool.parameters.to_string())
 }

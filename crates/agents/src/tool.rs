@@ -1,5 +1,5 @@
-//! The `Tool` trait: name, schema, audience and call. Contains no particular tool; higher crates register theirs at
-//! startup.
+//! The `Tool` trait: name, schema, audience and call. Contains no particular tool; higher crates register their tools
+//! at startup.
 
 use crate::attached_file::NewAttachment;
 use crate::taint::Effect;
@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 /// A tool's output is cut at this size.
 pub const MAX_OUTPUT_BYTES: usize = 64 * 1024;
 
-/// Which turns may use a tool.
+/// The turns that may use a tool.
 ///
 /// Ordered by trust: a turn with the ceiling `Public` is offered only `Public` tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -31,19 +31,19 @@ pub enum Audience {
 pub struct ToolContext {
     pub session: SessionId,
     pub turn: TurnId,
-    /// Who started the turn.
+    /// The actor that started the turn.
     pub actor: Actor,
     /// Which tools the turn may use.
     pub ceiling: Audience,
-    /// Cancelled when the call ends. The call's future is dropped then; work that it started elsewhere must
-    /// watch this.
+    /// Canceled when the call ends. The call's future is then dropped. Work that the tool started elsewhere must watch
+    /// this token.
     pub cancel: CancellationToken,
     /// Collects files that the tool returns besides the text.
     pub files: ReturnedFiles,
 }
 
-/// The files that a call returns. They are kept if it succeeds, count as a stranger's, and are private if the output of
-/// the tool is ([`Tool::returns_private`]). Clones share them.
+/// The files that a call returns. They are kept if the call succeeds. They count as untrusted, and are private if the
+/// output of the tool is private ([`Tool::returns_private`]). Clones share the same files.
 #[derive(Clone, Debug, Default)]
 pub struct ReturnedFiles(Arc<Mutex<Vec<NewAttachment>>>);
 
@@ -60,11 +60,11 @@ impl ReturnedFiles {
     }
 }
 
-/// Why a call failed. The model, and possibly a stranger, reads the text: it must not contain secrets.
+/// Why a call failed. The model and possibly an unauthenticated person read the text, so it must not contain secrets.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct ToolError {
-    /// One sentence.
+    /// The reason, in one sentence.
     pub message: String,
 }
 
@@ -78,41 +78,41 @@ impl ToolError {
 
 /// A tool that a model can call.
 pub trait Tool: Send + Sync + fmt::Debug {
-    /// 1 to 64 letters, digits, `_` and `-`, as providers require.
+    /// Returns the name: 1 to 64 letters, digits, `_` and `-`, as providers require.
     fn name(&self) -> &str;
 
-    /// A name that the tool had in an earlier version and that other tools may share. Entries that restrict
-    /// (`deny`, `tools.require_approval`) also apply to this name; entries that allow do not.
+    /// Returns a name that the tool had in an earlier version. Other tools may have the same former name. Entries that
+    /// restrict tools (`deny`, `tools.require_approval`) also apply to this name. Entries that allow tools do not.
     fn former_name(&self) -> Option<&str> {
         None
     }
 
-    /// The description of the tool for the model.
+    /// Returns the description of the tool for the model.
     fn description(&self) -> &str;
 
-    /// The JSON schema of the input object. Input is checked against it before each call.
+    /// Returns the JSON schema of the input object. Input is checked against it before each call.
     fn parameters(&self) -> Value;
 
     fn audience(&self) -> Audience;
 
-    /// How long a call may take, capped at ten minutes.
+    /// Returns how long a call may take, capped at ten minutes.
     fn time_limit(&self) -> Duration {
         Duration::from_mins(1)
     }
 
-    /// Whether the output or an error may contain text by a stranger. The first such text taints the session.
+    /// Returns whether the output or an error may contain untrusted text. The first such text taints the session.
     fn reads_strangers(&self) -> bool {
         true
     }
 
-    /// Whether the output of a call with this input may contain private data. If it does, later calls of the session
+    /// Returns whether the output of a call with this input may contain private data. If so, later calls of the session
     /// that send data out can reveal it.
     fn returns_private(&self, _input: &Value) -> bool {
         true
     }
 
-    /// Returns the effect of a call with this input. `has_private`: the session contains private data, so a call that
-    /// sends its input out has the effect [`Effect::Reveal`].
+    /// Returns the effect of a call with this input. `has_private` means that the session contains private data. A call
+    /// that sends its input out then has the effect [`Effect::Reveal`].
     fn effect(&self, _input: &Value, _has_private: bool) -> Effect {
         Effect::Change
     }
@@ -122,13 +122,14 @@ pub trait Tool: Send + Sync + fmt::Debug {
         None
     }
 
-    /// Whether the turn of a webhook may use this trusted tool. The webhook's policy must contain the exact name of the
-    /// tool, and the webhook must name the target.
+    /// Returns whether the turn of a webhook may use this trusted tool. The webhook's policy must contain the exact
+    /// name of the tool, and the webhook must name the target.
     fn serves_named_targets(&self) -> bool {
         false
     }
 
-    /// The ID of the session audio that the output refers to. It is shown with the message.
+    /// Returns the ID of the session audio that the output refers to. The audio is shown with the
+    /// message.
     fn audio_of(&self, _output: &str) -> Option<String> {
         None
     }

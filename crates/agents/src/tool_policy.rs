@@ -17,15 +17,15 @@ pub struct ToolPolicy {
 }
 
 impl ToolPolicy {
-    /// Whether the selection includes this tool.
+    /// Returns whether the selection includes this tool.
     pub fn admits(&self, tool: &dyn Tool) -> bool {
         (self.allow.is_empty() || matches_any(&self.allow, tool.name()))
             && !restrains(&self.deny, tool)
     }
 }
 
-/// Whether an entry matches the tool under its current or former name. For lists that restrict tools, not for lists
-/// that allow them.
+/// Returns whether an entry matches the tool under its current or former name. Use this for lists that restrict tools,
+/// not for lists that allow tools.
 pub(crate) fn restrains(entries: &[String], tool: &dyn Tool) -> bool {
     let former = tool.former_name();
     matches_any(entries, tool.name()) || former.is_some_and(|name| matches_any(entries, name))

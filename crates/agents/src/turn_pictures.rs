@@ -5,13 +5,13 @@ use crate::handle::Agents;
 use gatehouse_domain::id::DeliveryId;
 use gatehouse_store::{ChatMessageRow, StoreError};
 
-/// How many of the newest turns of a session are considered.
+/// The number of newest turns of a session that are considered.
 const TURNS: i64 = 50;
 
 impl Agents {
     /// Returns the pictures that tools returned in the turn for a message or a delivery, in the order of the calls.
-    /// `key` is the session's. The list is empty if there is no such turn among the newest ones, or if it has
-    /// failed or not ended.
+    /// `key` is the session's key. The list is empty if there is no such turn among the newest ones, or if the turn has
+    /// failed or has not ended.
     pub async fn list_pictures_of(
         &self,
         key: &str,
@@ -29,7 +29,7 @@ impl Agents {
             })
         });
         let rows: Vec<ChatMessageRow> = read.await?;
-        // A turn that was interrupted and continued has an earlier end.
+        // A turn that was interrupted and continued has two ends. The last one counts.
         let end = rows.iter().rfind(|row| row.stop.is_some());
         if end.is_none_or(|row| row.error.is_some()) {
             return Ok(Vec::new());

@@ -1,4 +1,4 @@
-//! Usage of models: the row in which a call is counted, its cost, and sums over the rows.
+//! Usage of models: the row that counts a call, its cost, and sums over the rows.
 
 mod labels;
 mod stats;
@@ -13,13 +13,14 @@ use gatehouse_domain::{ModelFacts, UtcDay};
 use gatehouse_models::Usage;
 use gatehouse_store::UsageRow;
 
-/// A price is for a million tokens.
+/// The number of tokens to which a price refers.
 const TOKENS_OF_PRICE: f64 = 1e6;
 
-/// Larger numbers of tokens of a call are reduced to this one, which is far above what a model can read or write. If a
-/// provider reports absurd numbers, the sums that budgets are compared with must not overflow.
+/// The maximum number of tokens that a call counts, far above what a model can read or write. If a provider reports
+/// absurd numbers, the sums that budgets are compared with must not overflow.
 const MAX_CALL_TOKENS: u64 = 1_000_000_000;
-/// A higher cost of a call is reduced to this one: a million units of the currency of the prices.
+/// The maximum cost that a call counts, in billionths: a million units of the currency of the
+/// prices.
 const MAX_CALL_COST_NANOS: i64 = 1_000_000_000_000_000;
 
 /// The cause of a model call.
@@ -33,13 +34,13 @@ pub(crate) struct Cause {
 }
 
 impl Cause {
-    /// The ID of the API key behind an actor's name, or empty.
+    /// Returns the ID of the API key behind an actor's name, or empty.
     pub(crate) fn api_key_of(actor: &str) -> String {
         let id = actor.strip_prefix("api_key ").unwrap_or_default();
         id.to_owned()
     }
 
-    /// The row of one call.
+    /// Returns the row of one call.
     pub(crate) fn row(&self, day: UtcDay, model: &str, used: Used, facts: &ModelFacts) -> UsageRow {
         let usage = at_most(used.usage);
         let stored = |count: u64| i64::try_from(count.min(MAX_CALL_TOKENS)).unwrap_or(i64::MAX);
@@ -71,8 +72,8 @@ fn at_most(usage: Usage) -> Usage {
     }
 }
 
-/// The cost of a call in billionths; `None` without prices. Cached tokens cost `price_in` if they have no price
-/// of their own.
+/// Returns the cost of a call in billionths, or `None` without prices. Cached tokens cost `price_in` if they have no
+/// price of their own.
 #[expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,

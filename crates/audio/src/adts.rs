@@ -34,7 +34,7 @@ impl Framed for Header {
     fn read(bytes: &[u8]) -> Option<Self> {
         let head: [u8; 7] = *bytes.first_chunk()?;
         let [sync, kind, rate, channels, _, _, blocks] = head;
-        // The layer is 00, which an MPEG audio frame never has.
+        // The layer is 00. An MPEG audio frame never has this layer.
         if sync != 0xFF || kind & 0xF6 != 0xF0 {
             return None;
         }
@@ -69,7 +69,7 @@ impl Header {
             .unwrap_or_default()
     }
 
-    /// The `AudioSpecificConfig` for a decoder: object type 2 (LC), rate and channels (ISO 14496-3, 1.6.2.1).
+    /// Returns the `AudioSpecificConfig` for a decoder: object type 2 (LC), rate and channels (ISO 14496-3, 1.6.2.1).
     /// Streams with AAC extensions contain an LC stream at this rate.
     pub(crate) fn config(&self) -> [u8; 2] {
         lc_config(self.rate_index, self.channels)
@@ -81,7 +81,7 @@ impl Header {
     }
 }
 
-/// The `AudioSpecificConfig` of an LC stream.
+/// Returns the `AudioSpecificConfig` of an LC stream.
 pub(crate) fn lc_config(rate_index: u8, channels: u8) -> [u8; 2] {
     [
         0b0001_0000 | (rate_index >> 1),

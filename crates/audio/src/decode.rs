@@ -7,13 +7,13 @@ use crate::read::little16;
 use crate::wav::WavStream;
 use crate::{AudioError, Kind, Resampler, Sound, adts, flac, mp3, mp4, ogg, webm};
 
-/// Decodes `bytes` at their original sample rate (Opus: 48,000) and averages the channels. Skips broken parts
-/// in the middle; a truncated file yields the samples that it contains.
+/// Decodes `bytes` at their original sample rate (Opus: 48,000) and averages the channels. Skips broken parts in the
+/// middle. A truncated file yields the samples that it contains.
 ///
 /// # Errors
-/// [`AudioError::Unreadable`] when nothing can be decoded; [`AudioError::Empty`] when there is no audio;
-/// [`AudioError::TooLong`] as soon as the output exceeds `max_seconds`, or decoding takes more work than that
-/// many seconds can need.
+/// [`AudioError::Unreadable`] if nothing can be decoded; [`AudioError::Empty`] if there is no audio;
+/// [`AudioError::TooLong`] as soon as the output exceeds `max_seconds`, or decoding takes more work than that many
+/// seconds can need.
 pub fn decode(bytes: &[u8], kind: Kind, max_seconds: u32) -> Result<Sound, AudioError> {
     let mut sound = Sound {
         rate: 0,
@@ -47,7 +47,7 @@ pub fn to_wav(
     Ok(wav)
 }
 
-/// Like [`to_wav`], without the header.
+/// Converts `bytes` like [`to_wav`], without the header.
 ///
 /// # Errors
 /// Like [`to_wav`].
@@ -94,7 +94,7 @@ fn put(out: &mut Vec<u8>, samples: &[i16]) {
     }
 }
 
-/// A WAVE header for `length` bytes of 16-bit mono samples.
+/// Returns a WAVE header for `length` bytes of 16-bit mono samples.
 fn wav_header(rate: u32, length: usize) -> Result<[u8; WAV_HEADER], AudioError> {
     let length = u32::try_from(length).map_err(|_| AudioError::Encoder)?;
     let whole = length.checked_add(36).ok_or(AudioError::Encoder)?;
@@ -144,7 +144,7 @@ fn stream(
     if output.given() > 0 {
         return Ok(());
     }
-    // Tell a file without audio from a file that cannot be decoded.
+    // An empty file and a file that cannot be decoded need different errors.
     match crate::duration_ms(bytes, kind) {
         Err(error) => Err(error),
         Ok(_) => Err(AudioError::Unreadable),

@@ -19,9 +19,10 @@ pub(crate) struct Decoder {
     codec: Codec,
     /// The largest number of samples that one packet can contain, over all channels.
     most: u64,
-    /// Cost of one sample, relative to an ordinary codec.
+    /// The cost of decoding one sample, relative to an ordinary codec.
     weight: u64,
-    /// Cost of creating this decoder, in samples decoded in the same time.
+    /// The cost of creating this decoder, as the number of samples that could be decoded in the
+    /// same time.
     price: u64,
 }
 
@@ -50,12 +51,12 @@ impl Decoder {
         Self::other(CODEC_ID_MP3, &[], 2 * 1152)
     }
 
-    /// An AAC decoder for this `AudioSpecificConfig` (ISO 14496-3, 1.6.2.1).
+    /// Creates an AAC decoder for this `AudioSpecificConfig` (ISO 14496-3, 1.6.2.1).
     pub(crate) fn aac(config: &[u8]) -> Result<Self, AudioError> {
         Self::other(CODEC_ID_AAC, config, AAC_CHANNELS * crate::adts::BLOCK)
     }
 
-    /// A Vorbis decoder from the first and third headers. The headers are validated first, because they can
+    /// Creates a Vorbis decoder from the first and third headers. The headers are validated first, because they can
     /// request decoder tables of any size.
     pub(crate) fn vorbis(identification: &[u8], setup: &[u8]) -> Result<Self, AudioError> {
         let known = vorbis::Setup::read(identification, setup).ok_or(AudioError::Unreadable)?;
@@ -63,13 +64,13 @@ impl Decoder {
         let made = Self::other(CODEC_ID_VORBIS, &extra, known.most())?;
         Ok(Self {
             weight: known.weight(),
-            // Decoding one sample takes about as long as filling a few bytes of a table.
+            // Decoding one sample takes about as long as writing a few bytes of a table.
             price: PRICE.saturating_add(known.tables() / 8),
             ..made
         })
     }
 
-    /// A FLAC decoder from STREAMINFO, which contains the longest block and the number of channels (RFC 9639,
+    /// Creates a FLAC decoder from STREAMINFO, which contains the longest block and the number of channels (RFC 9639,
     /// 8.2).
     pub(crate) fn flac(stream_info: &[u8]) -> Result<Self, AudioError> {
         let block = big(stream_info, 2, 2).unwrap_or_default();
@@ -152,7 +153,7 @@ impl Decoder {
     }
 }
 
-/// The mean of interleaved channels.
+/// Returns the mean of interleaved channels.
 fn average(samples: &[i16], channels: usize) -> Vec<i16> {
     if channels <= 1 {
         return samples.to_vec();

@@ -1,4 +1,4 @@
-//! Durations, measured from the audio data instead of taken from headers.
+//! Measures durations from the audio data. Durations in headers are not used.
 
 use crate::sample::{is_rate, millis, wide};
 use crate::wav::WavStream;

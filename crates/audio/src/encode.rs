@@ -1,4 +1,4 @@
-//! Encodes samples, whole or as they arrive. Each codec has its own file; this one converts the sample rate.
+//! Encodes samples, whole or as they arrive. Each codec has its own file. This file converts the sample rate.
 
 use crate::flac_encode::FlacEncode;
 #[cfg(feature = "mp3")]
@@ -11,9 +11,9 @@ use crate::{AudioError, Format, Sound, pcm_of_samples};
 
 /// Encodes samples to one format as they arrive.
 ///
-/// The first bytes are ready after at most 100 ms of audio. Values known only at the end are left open: a WAV
-/// or FLAC header declares an unknown length. An MP3 has no length header and starts with the silence of the
-/// encoder's delay.
+/// The first bytes are ready after at most 100 ms of audio. Values that are known only at the end are omitted: a WAV or
+/// FLAC header declares an unknown length. An MP3 has no length header and starts with the silence of the encoder's
+/// delay.
 pub struct Encoder {
     resampler: Option<Resampler>,
     codec: Codec,
@@ -29,7 +29,7 @@ enum Codec {
     Mp3(Box<Mp3Encode>),
 }
 
-/// Whether the bytes are needed before the end.
+/// Whether the bytes are needed while the sound is still being produced.
 #[derive(Clone, Copy)]
 enum Use<'a> {
     /// A listener receives the bytes as they are encoded.
@@ -39,12 +39,12 @@ enum Use<'a> {
 }
 
 impl Encoder {
-    /// An encoder for mono samples at `rate`. Resamples where the format requires it: PCM uses
+    /// Creates an encoder for mono samples at `rate`. Resamples where the format requires it: PCM uses
     /// [`Format::PCM_RATE`], Opus and MP3 their own rates, and WAV and FLAC any rate.
     ///
     /// # Errors
-    /// [`AudioError::NoEncoder`] for AAC, and for MP3 in a build without it; [`AudioError::Unreadable`] for a
-    /// rate outside 1,000 to 384,000.
+    /// [`AudioError::NoEncoder`] for AAC, and for MP3 in a build without it; [`AudioError::Unreadable`] for a rate
+    /// outside 1,000 to 384,000.
     pub fn new(format: Format, rate: u32) -> Result<Self, AudioError> {
         Self::for_use(format, rate, Use::Live)
     }
@@ -88,7 +88,7 @@ impl Encoder {
     }
 }
 
-/// The codec of a format and the sample rate that it needs.
+/// Returns the codec of a format and the sample rate that it needs.
 fn codec(format: Format, rate: u32, purpose: Use<'_>) -> Result<(u32, Codec), AudioError> {
     let live = matches!(purpose, Use::Live);
     match format {
@@ -172,7 +172,8 @@ pub fn encode(sound: &Sound, format: Format) -> Result<Vec<u8>, AudioError> {
     }
     let mut encoder = Encoder::for_use(format, sound.rate, Use::Whole(sound))?;
     let mut bytes = Vec::new();
-    // Encode one second at a time, to avoid holding the whole resampled sound in memory.
+    // One second is encoded at a time, because the whole resampled sound would take too much
+    // memory.
     let second = narrow(u64::from(sound.rate));
     for piece in sound.samples.chunks(second) {
         bytes.extend(encoder.push(piece)?);

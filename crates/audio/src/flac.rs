@@ -1,5 +1,6 @@
-//! FLAC. Native frames do not declare their length, so symphonia's reader finds them. The reader examines up
-//! to 33 kB at each position where a frame could begin, so the file may have at most [`MAX_PLACES`] of them.
+//! FLAC. Native frames do not declare their length, so symphonia's reader finds them. The reader examines up to 33 kB
+//! at each position where a frame could begin. The number of such positions in a file is therefore limited to
+//! [`MAX_PLACES`].
 
 use std::io::Cursor;
 
@@ -52,7 +53,7 @@ pub(crate) fn decode(bytes: &[u8], output: &mut Output<'_>) -> Result<(), AudioE
 /// have fewer.
 const MAX_PLACES: usize = 256 * 1024;
 
-/// The number of positions at which a frame could begin (RFC 9639, 9.1).
+/// Returns the number of positions at which a frame could begin (RFC 9639, 9.1).
 fn places(bytes: &[u8]) -> usize {
     bytes
         .windows(2)

@@ -1,5 +1,5 @@
 //! Encodes native FLAC (RFC 9639): 16 bits, mono, with the fixed predictors and one Rice parameter per partition. The
-//! libraries that are linked only decode it.
+//! linked libraries can only decode FLAC.
 
 mod bits;
 
@@ -14,7 +14,8 @@ const MIN_BLOCK: u32 = 16;
 const MAX_BLOCK: u32 = 4_608;
 /// The highest order of the fixed predictors (section 9.2.5).
 const MAX_ORDER: usize = 4;
-/// The maximum number of partitions, as a power of two. Speech gains little from more.
+/// The maximum number of partitions, as a power of two. More partitions improve speech only a
+/// little.
 const MAX_PARTITION_ORDER: usize = 4;
 /// The highest Rice parameter of four bits (section 9.2.7.1). The next value is an escape.
 const MAX_RICE: u32 = 14;
@@ -34,7 +35,7 @@ pub struct FlacEncode {
 }
 
 impl FlacEncode {
-    /// An encoder for samples at `rate`, below 2^20 per second. `samples` is the length of the sound, if known.
+    /// Creates an encoder for samples at `rate`, below 2^20 per second. `samples` is the length of the sound, if known.
     pub fn new(rate: u32, samples: Option<usize>) -> Self {
         let block = (rate / BLOCKS_A_SECOND).clamp(MIN_BLOCK, MAX_BLOCK);
         let samples = samples.map_or(0, wide);
@@ -69,7 +70,7 @@ impl FlacEncode {
         bytes
     }
 
-    /// A frame (section 9) of one subframe.
+    /// Returns a frame (section 9) of one subframe.
     fn frame(&mut self, samples: &[i16]) -> Vec<u8> {
         let mut bits = Bits::default();
         // The sync code for fixed block sizes; a block size of 16 bits at the end of the header, the rate of
@@ -92,7 +93,7 @@ impl FlacEncode {
     }
 }
 
-/// The marker and STREAMINFO (sections 6 and 8.2). 0 stands for an unknown length, frame size and checksum.
+/// Returns the marker and STREAMINFO (sections 6 and 8.2). 0 means that the length, frame size or checksum is unknown.
 fn header(rate: u32, block: u32, samples: u64) -> Vec<u8> {
     let mut bits = Bits::default();
     bits.bytes.extend_from_slice(b"fLaC");
@@ -111,7 +112,7 @@ fn header(rate: u32, block: u32, samples: u64) -> Vec<u8> {
     bits.bytes
 }
 
-/// The number of a frame, extended from UTF-8 (section 9.1.5).
+/// Returns the number of a frame, extended from UTF-8 (section 9.1.5).
 fn coded_number(number: u32) -> Vec<u8> {
     let low = |value: u32| {
         let [.., byte] = value.to_be_bytes();
@@ -132,7 +133,7 @@ fn coded_number(number: u32) -> Vec<u8> {
     bytes
 }
 
-/// The smallest of a constant, a predicted and a verbatim subframe (section 9.2).
+/// Writes the smallest of a constant, a predicted and a verbatim subframe (section 9.2).
 fn subframe(samples: &[i16], bits: &mut Bits) {
     if let Some(first) = samples.first()
         && samples.iter().all(|other| other == first)
@@ -157,7 +158,7 @@ fn subframe(samples: &[i16], bits: &mut Bits) {
     }
 }
 
-/// The order of the best fixed predictor, and the residual after its warm-up samples (section 9.2.5): the
+/// Returns the order of the best fixed predictor, and the residual after its warm-up samples (section 9.2.5): the
 /// differences of that order.
 fn predicted(samples: &[i16]) -> (usize, Vec<i32>) {
     let mut differences: Vec<i32> = samples.iter().copied().map(i32::from).collect();
@@ -175,13 +176,14 @@ fn predicted(samples: &[i16]) -> (usize, Vec<i32>) {
     best
 }
 
-/// The sum of the magnitudes. Skips the samples that only some predictors predict.
+/// Returns the sum of the magnitudes. Skips the first `skip` samples, which only some of the
+/// predictors predict.
 fn cost(residual: &[i32], skip: usize) -> u64 {
     let rest = residual.iter().skip(skip);
     rest.map(|value| u64::from(value.unsigned_abs())).sum()
 }
 
-/// The coded residual (section 9.2.7) of a block of `length` samples.
+/// Returns the coded residual (section 9.2.7) of a block of `length` samples.
 fn coded(residual: &[i32], length: usize, order: usize) -> Bits {
     let mut bits = Bits::default();
     let fits = |power: &usize| {

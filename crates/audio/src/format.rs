@@ -61,7 +61,7 @@ impl Format {
         }
     }
 
-    /// The container and codec that this format produces.
+    /// Returns the container and codec that this format produces.
     pub const fn kind(self) -> Kind {
         match self {
             Self::Mp3 => Kind::Mp3,

@@ -1,5 +1,5 @@
-//! Streams of frames that each carry their own length: finds the first frame and resynchronizes after broken
-//! bytes. The codecs implement [`Framed`].
+//! Streams of frames that contain their own length. Finds the first frame and resynchronizes after broken bytes. The
+//! codecs implement [`Framed`].
 
 use crate::AudioError;
 use crate::read::big;
@@ -14,12 +14,12 @@ pub(crate) trait Framed: Copy {
     fn read(bytes: &[u8]) -> Option<Self>;
     /// Bytes of the frame, including its header. Greater than 0.
     fn length(&self) -> usize;
-    /// Whether both headers can belong to the same stream.
+    /// Returns whether both headers can belong to the same stream.
     fn is_like(&self, other: &Self) -> bool;
 }
 
-/// Bytes of the `ID3v2` tag at the start, 0 if there is none ("ID3 tag version 2.4.0, main structure",
-/// sections 3.1 and 3.4). The tag may be longer than `bytes`.
+/// Returns the number of bytes of the `ID3v2` tag at the start, or 0 if there is none ("ID3 tag version 2.4.0, main
+/// structure", sections 3.1 and 3.4). The tag may be longer than `bytes`.
 pub(crate) fn id3_length(bytes: &[u8]) -> usize {
     let Some([b'I', b'D', b'3', major, revision, flags, a, b, c, d]) = bytes.first_chunk() else {
         return 0;
@@ -35,7 +35,7 @@ pub(crate) fn id3_length(bytes: &[u8]) -> usize {
     body.saturating_add(10 + footer)
 }
 
-/// Whether a frame starts at `at`: it must be complete and followed by another frame of its stream, a tag or
+/// Returns whether a frame starts at `at`: it must be complete and followed by another frame of its stream, a tag or
 /// the end.
 fn stands<F: Framed>(bytes: &[u8], at: usize, frame: &F) -> bool {
     let next = at.saturating_add(frame.length());
@@ -49,13 +49,13 @@ fn stands<F: Framed>(bytes: &[u8], at: usize, frame: &F) -> bool {
     }
 }
 
-/// Whether a frame of any stream starts at `at`, as in [`stands`].
+/// Returns whether a frame of any stream starts at `at`, as in [`stands`].
 pub(crate) fn stands_at<F: Framed>(bytes: &[u8], at: usize) -> bool {
     let rest = bytes.get(at..).unwrap_or_default();
     F::read(rest).is_some_and(|frame| stands(bytes, at, &frame))
 }
 
-/// Whether `bytes` begin with frames. Two frames must follow each other. One is enough when the bytes end
+/// Returns whether `bytes` begin with frames. Two consecutive frames are required. One frame is enough if the bytes end
 /// before a second header.
 pub(crate) fn begins<F: Framed>(bytes: &[u8]) -> bool {
     let Some(first) = F::read(bytes) else {

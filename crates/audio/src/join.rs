@@ -1,4 +1,4 @@
-//! Joins sounds one after the other. It changes samples only at the seams.
+//! Joins several sounds. Only the samples at the seams change.
 
 use crate::resample::Resampler;
 use crate::sample::{narrow, scale, wide};
@@ -10,15 +10,14 @@ const STEP: i32 = 512;
 /// Divisor of the sample rate that gives the length of a ramp: 5 ms.
 const RAMP: u32 = 200;
 
-/// Joins several sounds without gaps, at the sample rate of the first. Where the level jumps between two
-/// sounds, the step is spread over the first 5 ms of the second.
+/// Joins several sounds without gaps, at the sample rate of the first. If the level jumps between two sounds, the step
+/// is spread over the first 5 ms of the second.
 ///
-/// The first sound grows in place and each further one is freed once appended, so the peak memory is little
-/// more than the result.
+/// The first sound grows in place. Each further sound is freed after it is appended, so the peak memory is little more
+/// than the result.
 ///
 /// # Errors
-/// [`AudioError::Empty`] if there are no parts; [`AudioError::Unreadable`] for a rate that cannot be
-/// resampled.
+/// [`AudioError::Empty`] if there are no parts; [`AudioError::Unreadable`] for a rate that cannot be resampled.
 pub fn join(parts: Vec<Sound>) -> Result<Sound, AudioError> {
     let more: usize = parts
         .iter()
@@ -73,7 +72,7 @@ fn smooth(whole: &mut Sound, seam: usize) {
     };
     let last = i32::from(*last);
     let earlier = before.iter().nth_back(1).map_or(last, |s| i32::from(*s));
-    // Extrapolate the slope, so that a wave that continues is not taken for a step.
+    // The slope is extrapolated. Otherwise, a continuous wave would look like a step.
     let due = (last + (last - earlier)).clamp(i32::from(i16::MIN), i32::from(i16::MAX));
     let step = due - i32::from(*first);
     if step.abs() <= STEP {

@@ -47,7 +47,7 @@ impl Kind {
         Self::ALL.into_iter().find(|kind| kind.as_str() == name)
     }
 
-    /// The name, which is also the file extension.
+    /// Returns the name, which is also the file extension.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Mp3 => "mp3",

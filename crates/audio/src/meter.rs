@@ -7,7 +7,7 @@ use crate::{Kind, WavStream, adts, duration_ms, mp3};
 
 /// How many bytes of a compressed format are measured at a time.
 const BATCH: usize = 512 * 1024;
-/// The longest head of a file that is kept, to read later parts of it: without pictures.
+/// The longest head of a file that is kept for reading later parts. Pictures are not kept.
 const MAX_HEAD: usize = 64 * 1024;
 
 /// Measures audio that arrives in pieces. The result equals [`duration_ms`], except for a few frames.
@@ -67,7 +67,7 @@ impl Meter {
         }
     }
 
-    /// The duration in milliseconds.
+    /// Returns the duration in milliseconds.
     pub fn finish(mut self) -> u64 {
         self.measure(true);
         match self.0 {
@@ -102,7 +102,7 @@ impl Meter {
     }
 }
 
-/// Returns the start of the last frame or page, which may be incomplete.
+/// Returns the start of the last frame or page. That frame or page may be incomplete.
 fn cut(kind: Kind, bytes: &[u8]) -> Option<usize> {
     match kind {
         Kind::Mp3 => last_frame::<mp3::Header>(bytes),
@@ -119,7 +119,7 @@ fn cut(kind: Kind, bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// Whether the bytes begin with the header of a frame (RFC 9639, 9.1).
+/// Returns whether the bytes begin with the header of a frame (RFC 9639, 9.1).
 fn is_flac_frame(bytes: &[u8]) -> bool {
     let Some([0xFF, 0xF8 | 0xF9, sizes, _, number]) = bytes.first_chunk() else {
         return false;
@@ -159,11 +159,11 @@ fn last_frame<F: Framed>(bytes: &[u8]) -> Option<usize> {
     places.find(|at| frames::stands_at::<F>(bytes, *at))
 }
 
-/// The part of a file before its audio, if later parts cannot be read without it.
+/// Returns the part of a file before its audio, if later parts cannot be read without it.
 fn head_of(kind: Kind, bytes: &[u8]) -> Vec<u8> {
     let length = match kind {
         Kind::OggOpus | Kind::Ogg => {
-            // The header and the comment; audio begins on a page of its own.
+            // The head ends after the header and the comment. Audio begins on a new page.
             let words = bytes.windows(4).enumerate();
             let mut pages = words.filter(|(_, word)| *word == b"OggS");
             pages.nth(2).map(|(at, _)| at)
@@ -179,7 +179,7 @@ fn head_of(kind: Kind, bytes: &[u8]) -> Vec<u8> {
     }
 }
 
-/// The length of the marker and the metadata blocks (RFC 9639, 8.1).
+/// Returns the length of the marker and the metadata blocks (RFC 9639, 8.1).
 fn flac_head(bytes: &[u8]) -> Option<usize> {
     let mut at = 4;
     loop {

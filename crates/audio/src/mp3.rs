@@ -1,5 +1,5 @@
-//! MPEG audio Layer III: parses frames and the encoder tag that declares added silence (ISO 11172-3 and
-//! 13818-3; MPEG 2.5 and the Xing and LAME tags as LAME writes them). It does not decode.
+//! MPEG audio Layer III: parses frames and the encoder tag that declares added silence (ISO 11172-3 and 13818-3; MPEG
+//! 2.5 and the Xing and LAME tags as LAME writes them). This module does not decode.
 
 use crate::AudioError;
 use crate::frames::{self, Framed};
@@ -87,7 +87,8 @@ struct Tag {
 
 impl Tag {
     fn read(header: &Header, frame: &[u8]) -> Option<Self> {
-        // Some encoders announce a checksum but leave no space for it.
+        // Some encoders announce a checksum but leave no space for it, so two positions are
+        // checked.
         let places = [header.side + 4, header.side + 2];
         let xing = places.into_iter().find_map(|at| {
             let tag = frame.get(at..)?;
@@ -176,7 +177,7 @@ pub(crate) fn walk(
 /// The maximum number of parts to read. Each needs its own decoder.
 const MAX_PARTS: usize = 1_000;
 
-/// The parts with their lengths, from the headers of all frames.
+/// Returns the parts with their lengths, from the headers of all frames.
 pub(crate) fn measure(bytes: &[u8]) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     let mut over = false;

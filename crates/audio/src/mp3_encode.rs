@@ -1,4 +1,4 @@
-//! Encodes MP3 with LAME: chooses rate and bit rate, and writes the header with the exact length. It does not
+//! Encodes MP3 with LAME: chooses rate and bit rate, and writes the header with the exact length. This module does not
 //! resample.
 
 use mp3lame_encoder::{
@@ -7,30 +7,30 @@ use mp3lame_encoder::{
 
 use crate::AudioError;
 
-/// Sample rates of MPEG-1 and MPEG-2 Layer III (ISO/IEC 11172-3 and 13818-3, 2.4.2.3). The rates of the later
-/// MPEG-2.5 are left out because not every player supports them.
+/// Sample rates of MPEG-1 and MPEG-2 Layer III (ISO/IEC 11172-3 and 13818-3, 2.4.2.3). The rates of the later MPEG-2.5
+/// are omitted because not every player supports them.
 const RATES: [u32; 6] = [16_000, 22_050, 24_000, 32_000, 44_100, 48_000];
-/// The lowest rate of MPEG-1, which has twice as many samples per frame.
+/// The lowest rate of MPEG-1. MPEG-1 has twice as many samples per frame as MPEG-2.
 const MPEG_1: u32 = 32_000;
-/// LAME's search effort, from 0 (best) to 9. The default is 5. This setting takes 1.5 times as long, and
-/// still encodes more than 100 times faster than real time.
+/// LAME's search effort, from 0 (best) to 9. The default is 5. This setting takes 1.5 times as long as the default, but
+/// encodes more than 100 times faster than real time.
 const QUALITY: Quality = Quality::VeryNice;
 /// Samples to pass to LAME at a time, which keeps its buffer small.
 const PIECE: usize = 8_192;
 /// The maximum number of bytes that a flush may write, according to `lame.h`.
 const FLUSH_BYTES: usize = 7_200;
 
-/// An encoder for mono at a constant bit rate, which lets readers compute the duration from any part of the
-/// stream.
+/// An encoder for mono at a constant bit rate. Readers can compute the duration of such a file from any part of it.
 pub struct Mp3Encode {
     encoder: Encoder,
-    /// All output, kept until the end because the first frame is written last. `None` when live.
+    /// All output, kept until the end because the first frame is written last. `None` for a live
+    /// stream.
     whole: Option<Vec<u8>>,
 }
 
 impl Mp3Encode {
-    /// The rate to push samples with: `rate` if MPEG supports it, else twice `rate` if supported, else the
-    /// next higher rate.
+    /// Returns the rate to push samples with: `rate` if MPEG supports it, else twice `rate` if supported, else the next
+    /// higher rate.
     pub fn rate_for(rate: u32) -> u32 {
         let twice = rate.saturating_mul(2);
         [rate, twice]
@@ -92,11 +92,11 @@ impl Mp3Encode {
         Ok(ready.unwrap_or_default())
     }
 
-    /// Returns the rest, padded with silence until the last sample is out. `FlushNoGap` would lose that
+    /// Returns the remaining bytes, padded with silence until the last sample is encoded. `FlushNoGap` would lose that
     /// sample.
     ///
     /// # Errors
-    /// [`AudioError::Encoder`] when LAME fails.
+    /// [`AudioError::Encoder`] if LAME fails.
     pub fn finish(mut self) -> Result<Vec<u8>, AudioError> {
         let whole = self.whole.take();
         let kept = whole.is_some();

@@ -28,7 +28,7 @@ struct Track<'a> {
 #[derive(Clone, Copy)]
 struct Edit {
     skip: u64,
-    /// 0 when it is not known, as in fragments.
+    /// The number of samples; 0 if it is unknown, as in fragments.
     samples: u64,
 }
 
@@ -104,7 +104,7 @@ impl<'a> Track<'a> {
         }
     }
 
-    /// The number of audible samples.
+    /// Returns the number of audible samples.
     fn length(&self, bytes: &[u8], movie: &[u8]) -> Result<u64, AudioError> {
         let mut samples = 0_u64;
         self.walk(bytes, movie, &mut |packet| {
@@ -136,7 +136,7 @@ impl<'a> Track<'a> {
 }
 
 impl Edit {
-    /// The first edit that is not a pause (ISO 14496-12, 8.6.6).
+    /// Returns the first edit that is not a pause (ISO 14496-12, 8.6.6).
     fn read(list: &[u8], movie_scale: u32, media_scale: u32, rate: u32) -> Option<Self> {
         let long = list.first() == Some(&1);
         let width = if long { 8 } else { 4 };

@@ -1,8 +1,8 @@
-//! Ogg: extracts the packets of audio streams from pages (RFC 3533) and measures the streams (RFC 7845, 4;
-//! Vorbis I, A.2; the FLAC-to-Ogg mapping 1.0).
+//! Ogg: extracts the packets of audio streams from pages (RFC 3533) and measures the streams (RFC 7845, 4; Vorbis I,
+//! A.2; the FLAC-to-Ogg mapping 1.0).
 //!
-//! Measuring decodes nothing and is linear in the input. At most [`MAX_STREAMS`] streams are measured, and
-//! only those are decoded.
+//! Measuring decodes nothing and takes time linear in the input. At most [`MAX_STREAMS`] streams are measured, and no
+//! others are decoded.
 
 mod page;
 mod stream;
@@ -69,7 +69,7 @@ pub(crate) fn decode(bytes: &[u8], output: &mut Output<'_>) -> Result<(), AudioE
 /// Counts the samples of packets without decoding them.
 enum Counter {
     Opus,
-    /// Contains the size of the previous block.
+    /// The setup, and the size of the previous block.
     Vorbis(vorbis::Setup, Option<u64>),
     Flac,
 }
@@ -160,7 +160,7 @@ impl Tally {
                 rate: self.rate,
             };
         };
-        // A stream cut out of a longer one does not begin at 0.
+        // A stream that was cut out of a longer one does not begin at 0.
         let start = first.saturating_sub(self.before);
         let samples = (last - start).saturating_add(self.behind);
         // Ignore a position that this number of packets cannot reach.
@@ -179,7 +179,7 @@ mod tests;
 /// The maximum number of consecutive streams to read, because parsing stream headers is expensive.
 const MAX_STREAMS: usize = 100;
 
-/// The length of each stream.
+/// Returns the length of each stream.
 fn measure(bytes: &[u8]) -> Result<Vec<Length>, AudioError> {
     let mut lengths = Vec::new();
     let mut current: Option<Tally> = None;

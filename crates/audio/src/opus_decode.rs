@@ -86,7 +86,7 @@ impl Decoder {
         })
     }
 
-    /// The number of interleaved channels that [`Self::decode`] returns.
+    /// Returns the number of interleaved channels that [`Self::decode`] returns.
     pub(crate) fn channels(&self) -> usize {
         self.channels
     }

@@ -1,5 +1,4 @@
-//! Encodes Ogg Opus (RFC 6716, RFC 7845): chooses sample rate, bit rate and page length. It does not
-//! resample.
+//! Encodes Ogg Opus (RFC 6716, RFC 7845): chooses sample rate, bit rate and page length. This module does not resample.
 
 use opus_pure::{
     Application, MAX_PACKET_BYTES, OggOpusWriter, OpusEncoder, OpusHead, OpusTags, Signal,
@@ -10,22 +9,22 @@ use crate::sample::wide;
 
 /// Sample rates that Opus accepts as input (RFC 6716, section 2.1.3). The stream is always 48 kHz.
 const RATES: [u32; 5] = [8_000, 12_000, 16_000, 24_000, 48_000];
-/// The unit of the granule position, whatever the input rate (RFC 7845, section 4).
+/// The unit of the granule position. It does not depend on the input rate (RFC 7845, section 4).
 const GRANULE_RATE: u32 = 48_000;
-/// Packets per second: one is 20 ms, the length that RFC 6716 recommends (section 2.1.4).
+/// Packets per second. A packet lasts 20 ms, the length that RFC 6716 recommends (section 2.1.4).
 const PACKETS_A_SECOND: u32 = 50;
-/// Bits per second for mono speech. RFC 6716, section 2.1.1 calls 28 to 40 kbit/s the sweet spot for fullband
-/// speech. The upper end keeps music behind a voice acceptable.
+/// Bits per second for mono speech. RFC 6716, section 2.1.1, calls 28 to 40 kbit/s the sweet spot for fullband speech.
+/// At the upper end, music behind a voice is acceptable too.
 const BITS_A_SECOND: i32 = 40_000;
-/// A higher complexity costs more time than it gains for speech.
+/// For speech, a higher complexity costs more time than the quality gain is worth.
 const COMPLEXITY: i32 = 5;
 /// Packets per page of a live stream: 100 ms. A page is written when the first packet of the next page arrives.
 const LIVE_PAGE: u32 = 5;
-/// Packets on the first page of a live stream: as few as possible, to start playback at once.
+/// Packets on the first page of a live stream. A single packet lets playback start early.
 const FIRST_LIVE_PAGE: u32 = 1;
 /// Packets per page of a whole sound: one second, the maximum that RFC 7845 recommends (section 6).
 const WHOLE_PAGE: u32 = 50;
-/// A payload target larger than any page, so that the writer ends pages only on request.
+/// A payload target larger than any page. With this value, the writer ends pages only on request.
 const NO_TARGET: usize = usize::MAX;
 
 /// An encoder with its container.
@@ -43,14 +42,14 @@ pub struct OpusEncode {
     /// Samples pushed so far.
     taken: u64,
     packets_on_page: u32,
-    /// Packets of the current page. `further_pages` applies to the pages after it.
+    /// The maximum number of packets on the current page. `further_pages` applies to later pages.
     page: u32,
     further_pages: u32,
     packet: Vec<u8>,
 }
 
 impl OpusEncode {
-    /// The rate to push samples with: `rate` if Opus accepts it, else 48,000.
+    /// Returns the rate to push samples with: `rate` if Opus accepts it, else 48,000.
     pub fn rate_for(rate: u32) -> u32 {
         if RATES.contains(&rate) {
             rate
@@ -111,11 +110,11 @@ impl OpusEncode {
         Ok(self.ready())
     }
 
-    /// Returns the rest: the waiting samples, padded with silence to flush the encoder's delay. The last
+    /// Returns the remaining bytes: the waiting samples, padded with silence to flush the encoder's delay. The last
     /// granule position marks the end of the audio (RFC 7845, section 4.4).
     ///
     /// # Errors
-    /// [`AudioError::Encoder`] when the encoder fails.
+    /// [`AudioError::Encoder`] if the encoder fails.
     pub fn finish(mut self) -> Result<Vec<u8>, AudioError> {
         let end = self
             .taken
@@ -143,7 +142,7 @@ impl OpusEncode {
             .encode_s16(block, self.frame, &mut self.packet)
             .map_err(refused)?;
         let packet = self.packet.get(..length).ok_or(AudioError::Encoder)?;
-        // The writer ends a page before a packet, which ensures that the last page is not empty.
+        // A page is ended before a packet is added, so the last page is never empty.
         let ends = self.packets_on_page >= self.page;
         self.writer
             .set_page_target(if ends { 1 } else { NO_TARGET });
@@ -159,7 +158,7 @@ impl OpusEncode {
         .map_err(refused)
     }
 
-    /// The pages written since the last call.
+    /// Returns the pages written since the last call.
     fn ready(&mut self) -> Vec<u8> {
         self.writer
             .get_mut()

@@ -1,8 +1,8 @@
-//! The sink for decoded samples. It counts and bounds them, and keeps one sample rate.
+//! The sink for decoded samples. It counts and bounds the samples, and keeps one sample rate.
 //!
-//! Two amounts are bounded. The output is at most `max_seconds`. The work is at most `max_seconds` of stereo
-//! at 48 kHz plus [`SLACK`]. Every packet counts as work with all its channels, before trimming and even when
-//! it cannot be decoded, and so does every new decoder. Exceeding either bound is [`AudioError::TooLong`].
+//! Two amounts are bounded. The output is at most `max_seconds`. The work is at most `max_seconds` of stereo at 48 kHz
+//! plus [`SLACK`]. Every packet counts as work with all its channels, before trimming, even if it cannot be decoded.
+//! Every new decoder counts as work too. Exceeding either bound is [`AudioError::TooLong`].
 
 use crate::AudioError;
 use crate::decoder::Decoder;
@@ -41,7 +41,7 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Charges for a new decoder.
+    /// Adds the cost of a new decoder to the work.
     pub(crate) fn made(&mut self, decoder: Decoder) -> Result<Decoder, AudioError> {
         self.spend(decoder.price())?;
         Ok(decoder)
@@ -77,8 +77,8 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Passes samples on. Drops samples whose rate differs from the first: the stream is broken there, or was
-    /// joined from two that do not match.
+    /// Forwards samples. Drops samples whose rate differs from the first rate, because the stream is broken there, or
+    /// was joined from two streams that do not match.
     pub(crate) fn push(&mut self, rate: u32, samples: &[i16]) -> Result<(), AudioError> {
         if samples.is_empty() {
             return Ok(());
@@ -120,22 +120,22 @@ pub(crate) struct Trim {
 }
 
 impl Trim {
-    /// Drops `skip` samples, then keeps `left`.
+    /// Creates a filter that drops `skip` samples, then keeps `left` samples.
     pub(crate) fn new(skip: u64, left: u64) -> Self {
         Self { skip, left }
     }
 
-    /// Keeps everything.
+    /// Creates a filter that keeps everything.
     pub(crate) fn nothing() -> Self {
         Self::new(0, u64::MAX)
     }
 
-    /// Whether every further sample is dropped.
+    /// Returns whether every further sample is dropped.
     pub(crate) fn is_over(&self) -> bool {
         self.left == 0
     }
 
-    /// The part of the next block to keep.
+    /// Returns the part of the next block to keep.
     pub(crate) fn keep<'b>(&mut self, block: &'b [i16]) -> &'b [i16] {
         let skip = self.skip.min(wide(block.len()));
         self.skip -= skip;

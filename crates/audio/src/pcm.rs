@@ -25,7 +25,7 @@ impl PcmStream {
         Self::default()
     }
 
-    /// Returns the samples that this piece completes. An odd byte waits for the next piece.
+    /// Returns the samples that this piece completes. An odd byte is kept for the next piece.
     pub fn push(&mut self, bytes: &[u8]) -> Vec<i16> {
         let mut samples = Vec::with_capacity(bytes.len() / 2 + 1);
         let mut rest = bytes;

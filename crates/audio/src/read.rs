@@ -1,6 +1,7 @@
 //! Reads integers from bytes.
 
-/// A big-endian integer of `count` bytes, at most eight. `None` when the bytes are incomplete.
+/// Returns a big-endian integer of `count` bytes, at most eight. Returns `None` when the bytes are
+/// incomplete.
 pub(crate) fn big(bytes: &[u8], at: usize, count: usize) -> Option<u64> {
     let end = at.checked_add(count)?;
     let bytes = bytes.get(at..end)?;
@@ -30,7 +31,7 @@ pub(crate) fn little64(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_le_bytes(*bytes))
 }
 
-/// The position of the first `word` at or after `from`.
+/// Returns the position of the first `word` at or after `from`.
 pub(crate) fn find(bytes: &[u8], from: usize, word: [u8; 4]) -> Option<usize> {
     let rest = bytes.get(from..)?;
     let place = rest.windows(4).position(|window| *window == word)?;

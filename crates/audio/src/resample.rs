@@ -23,7 +23,7 @@ const LONGEST_FILTER: u32 = 4096;
 pub struct Resampler {
     from: u32,
     to: u32,
-    /// `None` when both rates are the same.
+    /// `None` if both rates are equal.
     engine: Option<Engine>,
     /// Input samples so far.
     taken: u64,
@@ -41,7 +41,7 @@ struct Engine {
 }
 
 impl Resampler {
-    /// A resampler from `from` to `to` samples per second.
+    /// Creates a resampler from `from` to `to` samples per second.
     ///
     /// # Errors
     /// [`AudioError::Unreadable`] for a rate outside 1,000 to 384,000.
@@ -63,10 +63,10 @@ impl Resampler {
         })
     }
 
-    /// Resamples the next samples. Returns those that are ready, possibly none.
+    /// Resamples the next samples. Returns the output that is ready, possibly none.
     ///
     /// # Errors
-    /// [`AudioError::Encoder`] when the filter rejects its input, which is a bug in this crate.
+    /// [`AudioError::Encoder`] if the filter rejects its input, which is a bug in this crate.
     pub fn push(&mut self, samples: &[i16]) -> Result<Vec<i16>, AudioError> {
         self.taken = self.taken.saturating_add(wide(samples.len()));
         let Some(engine) = &mut self.engine else {
@@ -80,10 +80,11 @@ impl Resampler {
         Ok(out)
     }
 
-    /// Returns the rest. The whole output lasts as long as the whole input, to the nearest sample.
+    /// Returns the remaining samples. The whole output lasts as long as the whole input, to the
+    /// nearest sample.
     ///
     /// # Errors
-    /// [`AudioError::Encoder`] when the filter rejects its input, which is a bug in this crate.
+    /// [`AudioError::Encoder`] if the filter rejects its input, which is a bug in this crate.
     pub fn finish(mut self) -> Result<Vec<i16>, AudioError> {
         let Some(engine) = &mut self.engine else {
             return Ok(Vec::new());
@@ -113,7 +114,7 @@ impl Engine {
         let divisor = common(from, to);
         let (from, to) = (from / divisor, to / divisor);
         let length = FILTER.saturating_mul(from.div_ceil(to)).min(LONGEST_FILTER);
-        // The table of the filter is computed for each stream, so it is kept small.
+        // The filter's table is small, because it is computed for each stream.
         let parameters = SincInterpolationParameters::new(
             narrow(u64::from(length)),
             WindowFunction::BlackmanHarris2,

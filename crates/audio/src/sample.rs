@@ -1,12 +1,11 @@
 //! Converts samples between numeric representations.
 
-/// The lowest sample rate accepted. Speech needs more, and at a lower rate a short file would last for days.
+/// The lowest accepted sample rate. Speech needs a higher rate, and a short file at a lower rate would last for days.
 pub(crate) const MIN_RATE: u32 = 1_000;
-/// The highest sample rate accepted, which is the highest that studio equipment writes. It bounds the memory
-/// of one second.
+/// The highest accepted sample rate, which is the highest rate of studio equipment. It bounds the memory of one second.
 pub(crate) const MAX_RATE: u32 = 384_000;
 
-/// Whether the sample rate is in the accepted range.
+/// Returns whether the sample rate is in the accepted range.
 pub(crate) const fn is_rate(rate: u32) -> bool {
     rate >= MIN_RATE && rate <= MAX_RATE
 }
@@ -27,7 +26,8 @@ pub(crate) fn from_unit(sample: f32) -> i16 {
     clip(sample * 32_768.0)
 }
 
-/// `value * numerator / denominator`, rounded to the nearest, without overflow; 0 when `denominator` is 0.
+/// Returns `value * numerator / denominator`, rounded to the nearest, without overflow. Returns 0 if `denominator` is
+/// 0.
 pub(crate) fn scale(value: u64, numerator: u64, denominator: u64) -> u64 {
     if denominator == 0 {
         return 0;

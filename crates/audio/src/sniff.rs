@@ -3,7 +3,7 @@
 use crate::frames::{begins, id3_length};
 use crate::{Kind, adts, mp3};
 
-/// The kind of `bytes`, or `None` if they are not recognized as audio. The head of a file is enough. Never
+/// Returns the kind of `bytes`, or `None` if they are not recognized as audio. The head of a file is enough. Never
 /// returns [`Kind::Pcm`], which has no signature.
 pub fn sniff(bytes: &[u8]) -> Option<Kind> {
     let mut rest = bytes;
@@ -42,8 +42,8 @@ fn marked(bytes: &[u8]) -> Option<Kind> {
     }
 }
 
-/// The kind of an Ogg file. Determined by the first packet, which follows the header of the first page (RFC 3533, 6;
-/// RFC 7845, 5.1).
+/// Returns the kind of an Ogg file. The first packet determines the kind. It follows the header of the first page (RFC
+/// 3533, 6; RFC 7845, 5.1).
 fn ogg(bytes: &[u8]) -> Kind {
     let segments = bytes.get(26).copied().map_or(0, usize::from);
     let packet = bytes.get(27 + segments..).unwrap_or_default();

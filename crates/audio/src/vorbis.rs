@@ -1,8 +1,8 @@
-//! Validates Vorbis headers before a decoder is created (Vorbis I specification, 3.2.1 and 4.2). It estimates
-//! the memory for the decoder's tables, which prevents a few hundred bytes from requesting gigabytes. It also
-//! reports the samples per packet, so that measuring does not need to decode.
+//! Validates Vorbis headers before a decoder is created (Vorbis I specification, 3.2.1 and 4.2). This module estimates
+//! the memory for the decoder's tables. Otherwise, a few hundred bytes could request gigabytes. It also reports the
+//! samples per packet, so that measuring does not need to decode.
 //!
-//! The time is linear in the size of the headers; the memory is constant.
+//! The time is linear in the size of the headers. The memory is constant.
 
 mod bits;
 mod books;
@@ -22,7 +22,7 @@ pub(crate) struct Setup {
     modes: Vec<bool>,
     /// Upper bound of the memory for the decoder's tables, in bytes.
     tables: u64,
-    /// Cost of a packet relative to one with the usual floor.
+    /// The cost of a packet, relative to a packet with the usual floor.
     weight: u64,
 }
 
@@ -62,7 +62,7 @@ impl Setup {
             modes.push(bits.take(1)? == 1);
             bits.skip(16 + 16 + 8)?;
         }
-        // The framing bit, always set, ends the header.
+        // The framing bit ends the header. It is always set.
         bits.take(1).filter(|end| *end == 1)?;
         Some(Self {
             channels,
@@ -78,12 +78,12 @@ impl Setup {
         self.tables
     }
 
-    /// Cost of a packet relative to one with the usual floor.
+    /// Returns the cost of a packet, relative to a packet with the usual floor.
     pub(crate) fn weight(&self) -> u64 {
         self.weight
     }
 
-    /// The maximum number of samples in a packet, over all channels.
+    /// Returns the maximum number of samples in a packet, over all channels.
     pub(crate) fn most(&self) -> u64 {
         self.blocks[1] / 2 * u64::from(self.channels)
     }
@@ -102,7 +102,7 @@ impl Setup {
     }
 }
 
-/// Bits needed for a number, 0 for 0 (9.2.1).
+/// Returns the number of bits needed for a number, and 0 for 0 (9.2.1).
 fn ilog(value: u32) -> u32 {
     u32::BITS - value.leading_zeros()
 }

@@ -1,6 +1,6 @@
-//! Decodes RIFF WAVE as it arrives, whatever length the header declares. Sources: Microsoft's "Multimedia
-//! Programming Interface and Data Specifications 1.0" and "Multiple Channel Audio Data and WAVE Files"; EBU
-//! Tech 3306 for RF64.
+//! Decodes RIFF WAVE as it arrives. Does not rely on the length in the header. Sources: Microsoft's "Multimedia
+//! Programming Interface and Data Specifications 1.0" and "Multiple Channel Audio Data and WAVE Files"; EBU Tech 3306
+//! for RF64.
 
 mod layout;
 
@@ -17,7 +17,7 @@ const MAX_CHUNK: u32 = 4096;
 pub struct WavStream {
     /// Bytes that wait for the rest of their chunk or frame.
     waiting: Vec<u8>,
-    /// How many of the waiting bytes were parsed. They are removed once per piece, because chunks may be
+    /// The number of waiting bytes that were parsed. They are removed once per piece of input, because chunks may be
     /// tiny.
     read: usize,
     state: State,
@@ -32,9 +32,9 @@ enum State {
     #[default]
     Start,
     Chunks,
-    /// Bytes of a chunk that are left to skip.
+    /// The number of bytes of a chunk that still must be skipped.
     Skip(u64),
-    /// Bytes of audio that are left; `None` when the header does not declare a length.
+    /// The number of remaining bytes of audio, or `None` if the header does not declare a length.
     Sound(Option<u64>),
     End,
 }
@@ -44,7 +44,7 @@ impl WavStream {
         Self::default()
     }
 
-    /// Samples per second, once the header is parsed.
+    /// Returns the samples per second. Returns `None` until the header is parsed.
     pub fn rate(&self) -> Option<u32> {
         match self.state {
             State::Sound(_) | State::End => self.layout.map(|layout| layout.rate),
@@ -171,7 +171,7 @@ impl WavStream {
                 return Err(AudioError::Unreadable);
             }
             self.pass(8);
-            // Writers that cannot seek leave 0 or the largest number.
+            // Writers that cannot seek write 0 or the largest number.
             self.state = State::Sound(match length {
                 u32::MAX => self.long_length.filter(|length| *length > 0),
                 0 => None,

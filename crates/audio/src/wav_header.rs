@@ -12,12 +12,13 @@ const BETWEEN: u32 = 36;
 #[derive(Clone, Copy, Debug)]
 pub enum Length {
     Bytes(u32),
-    /// Unknown. Both sizes are 0xFFFFFFFF, which readers take as "until the end".
+    /// The length is unknown. Both sizes are 0xFFFFFFFF, which readers interpret as "until the
+    /// end".
     Unknown,
 }
 
-/// RIFF, `fmt ` and `data` (Microsoft and IBM, "Multimedia Programming Interface and Data Specifications
-/// 1.0", 1991) for mono 16-bit samples.
+/// Returns the RIFF, `fmt ` and `data` headers (Microsoft and IBM, "Multimedia Programming Interface and Data
+/// Specifications 1.0", 1991) for mono 16-bit samples.
 pub fn wav_header(rate: u32, length: Length) -> Vec<u8> {
     let (riff, data) = match length {
         Length::Bytes(bytes) => (bytes.saturating_add(BETWEEN), bytes),

@@ -1,6 +1,6 @@
-//! `WebM` and Matroska with Opus or Vorbis, including browser recordings: without lengths, truncated anywhere
-//! (RFC 8794 for EBML, RFC 9559 for Matroska). Measuring uses timestamps and packet headers, decodes nothing,
-//! and is linear in the input.
+//! `WebM` and Matroska with Opus or Vorbis (RFC 8794 for EBML, RFC 9559 for Matroska). Supports browser recordings,
+//! which lack lengths and may be truncated anywhere. Measuring uses timestamps and packet headers, decodes nothing, and
+//! takes time linear in the input.
 
 mod ebml;
 mod lacing;
@@ -115,7 +115,7 @@ pub(crate) fn decode(bytes: &[u8], output: &mut Output<'_>) -> Result<(), AudioE
     })
 }
 
-/// The number and codec of the first supported track.
+/// Returns the number and codec of the first supported track.
 fn find_track(bytes: &[u8]) -> Result<(u64, Setup), AudioError> {
     let mut found = None;
     ebml::walk(bytes, &mut |event| {
@@ -144,7 +144,7 @@ fn measure(bytes: &[u8], track: u64, setup: &Setup) -> Result<Tally, AudioError>
                 tally.first = tally.first.or(Some(block.time));
                 tally.last = tally.last.max(block.time);
                 tally.blocks = tally.blocks.saturating_add(1);
-                // The padding follows its block and counts only for the last one.
+                // The padding follows its block. Only the padding of the last block counts.
                 tally.discard = 0;
             }
             Event::Tick(nanoseconds) => tally.tick = nanoseconds,
@@ -165,8 +165,8 @@ impl Tally {
             .saturating_sub(cut)
     }
 
-    /// Milliseconds by block timestamps. The last block is assumed to last as long as the average of the
-    /// others.
+    /// Returns the duration in milliseconds by block timestamps. The last block is assumed to last as long as the
+    /// average of the other blocks.
     fn by_time(&self) -> u64 {
         let span = self.first.map_or(0, |first| self.last.abs_diff(first));
         let span = scale(span, self.tick, 1_000_000);

@@ -64,7 +64,7 @@ files! {
     "vorbis_44100.webm" Webm 44_100 2_000 HALF;
 }
 
-/// The amplitude of a 1,000 Hz tone, and that of the whole signal as if it were one tone.
+/// Returns the amplitude of a 1,000 Hz tone, and that of the whole signal as if it were one tone.
 fn tone(samples: &[i16], rate: u32) -> (f64, f64) {
     let count = u32::try_from(samples.len()).map_or(f64::NAN, f64::from);
     let step = std::f64::consts::TAU * 1_000.0 / f64::from(rate);

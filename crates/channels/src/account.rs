@@ -33,7 +33,7 @@ pub struct Account {
     /// Why no messages are received, although `inbound` is on. Only in lists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inbound_error: Option<String>,
-    /// When its secrets were last used. Only in lists.
+    /// When the account's secrets were last used. Only in lists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_used_at: Option<Timestamp>,
 }
@@ -46,17 +46,17 @@ pub struct NewAccount {
     /// Display name.
     pub label: String,
     pub fields: Map<String, Value>,
-    /// Derived from the type if absent.
+    /// The ID. If absent, it is derived from the type.
     pub id: Option<String>,
     pub enabled: bool,
 }
 
-/// Changes to an account. Absent values stay as they are.
+/// Changes to an account. Absent values are not changed.
 #[derive(Clone, Debug, Default)]
 pub struct AccountChange {
     /// Display name.
     pub label: Option<String>,
-    /// Absent fields and masked secrets stay as they are; `null` removes a value.
+    /// Absent fields and masked secrets are not changed. `null` removes a value.
     pub fields: Map<String, Value>,
     pub enabled: Option<bool>,
 }
@@ -134,7 +134,7 @@ impl ChannelType {
 }
 
 impl Account {
-    /// Omits the secrets' values; a secret that is set appears masked.
+    /// Converts a row. Omits the values of secrets; a secret that is set appears masked.
     pub(crate) fn of(row: ChannelAccountRow, secrets: &[ChannelSecretRow]) -> Self {
         let mut fields = read_fields(&row);
         let mut enter_again = Vec::new();

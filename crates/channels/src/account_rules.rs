@@ -1,4 +1,4 @@
-//! The fields that an account requires, who may set them, and the rows of its secrets.
+//! The rules for accounts: required fields, who may set a field, and the rows of secrets.
 
 use crate::account::read_fields;
 use crate::error::ChannelsError;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// The caller's privilege level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Caller {
-    /// Has `operator.admin`: may choose which addresses Gatehouse calls.
+    /// A caller with `operator.admin`, who may choose the addresses that Gatehouse calls.
     Admin,
     Other,
 }
@@ -23,7 +23,7 @@ impl Caller {
         if is_admin { Self::Admin } else { Self::Other }
     }
 
-    /// Whether the caller may set these fields.
+    /// Returns whether the caller may set these fields.
     pub(crate) fn may(
         self,
         sender: &dyn Sender,
@@ -33,9 +33,9 @@ impl Caller {
         self.may_set(changes.names_url || (new && sender.about().calls_any_address))
     }
 
-    /// An address makes Gatehouse call it, including addresses in the private network, and can receive
-    /// secrets that the caller cannot read. Only administrators may set one, or change what decides whose
-    /// messages count, because such a message can count as the owner's.
+    /// Checks whether the caller may set a guarded field. Only administrators may set an address, because Gatehouse
+    /// calls it (even in the private network) and may send secrets to it that the caller cannot read. Only
+    /// administrators may change which senders are accepted, because their messages can count as the owner's.
     pub(crate) const fn may_set(self, is_guarded: bool) -> Result<(), ChannelsError> {
         match self {
             Self::Other if is_guarded => Err(ChannelsError::NeedsAdmin),
@@ -44,7 +44,7 @@ impl Caller {
     }
 }
 
-/// Checks that an account has every value its type needs; an error names the field.
+/// Checks that an account has every value that its type needs. An error names the field.
 pub(crate) fn check_whole(
     sender: &dyn Sender,
     has: &dyn Fn(&str) -> bool,

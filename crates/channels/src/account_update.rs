@@ -48,7 +48,7 @@ impl Update {
         let after = read_fields(&row);
         for secret in &kept {
             let before = service_of(self.sender, &before, &secret.field);
-            // A secret entered for the old address stays bound to it.
+            // A secret that was entered for the old address stays bound to that address.
             if !before.admits(&service_of(self.sender, &after, &secret.field)) {
                 let belongs_to = before.to_string();
                 conn.update_channel_secret_binding(&row.id, &secret.field, &belongs_to)

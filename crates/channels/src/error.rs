@@ -25,14 +25,14 @@ pub enum ChannelsError {
     /// The inbox and the log cannot be changed or deleted.
     #[error("the account is built in")]
     BuiltIn,
-    /// Another module still needs the account; the problem is returned to the caller.
+    /// Another module still needs the account. The problem is returned to the caller.
     #[error("{0}")]
     InUse(Problem),
-    /// The change names an address that Gatehouse would call, or decides whose messages count. Both need
+    /// The change sets an address that Gatehouse would call, or changes which senders are accepted. Both need
     /// `operator.admin`.
     #[error("it needs operator.admin")]
     NeedsAdmin,
-    /// A message that is not retried could not be sent.
+    /// A message that is never retried could not be sent.
     #[error("{why}")]
     NotSent {
         /// The channel type.
@@ -109,7 +109,7 @@ pub(crate) enum Failure {
         field: &'static str,
         why: String,
     },
-    /// A failure inside Gatehouse, not of the vendor.
+    /// A failure of Gatehouse, not of the vendor.
     Ours(SecretsError),
 }
 
@@ -125,7 +125,7 @@ impl Failure {
         Self::Unreachable(why.into())
     }
 
-    /// The kind of failure, in a word.
+    /// Returns the kind of failure as a single word.
     pub(crate) const fn kind(&self) -> &'static str {
         match self {
             Self::Later { .. } => "later",
@@ -145,7 +145,8 @@ impl Failure {
         )
     }
 
-    /// Returns whether only a change can help. It is then a [`SendError::GiveUp`].
+    /// Returns whether the message cannot succeed without a change. Such a failure becomes a
+    /// [`SendError::GiveUp`].
     pub(crate) const fn is_lasting(&self) -> bool {
         matches!(
             self,
@@ -157,7 +158,7 @@ impl Failure {
         Self::Refused(why.into())
     }
 
-    /// A file cannot be part of a request.
+    /// Returns the failure for a file that cannot be part of a request.
     pub(crate) fn unsendable_file() -> Self {
         Self::refused("The file could not be sent.")
     }
@@ -169,7 +170,7 @@ impl Failure {
         }
     }
 
-    /// Converts the failure to the result of a message that is not retried.
+    /// Converts the failure to the result of a message that is never retried.
     pub(crate) fn of_one_attempt(self, kind: &'static str) -> ChannelsError {
         let not_sent = |why, retryable| ChannelsError::NotSent {
             kind,
@@ -197,10 +198,10 @@ impl From<StoreError> for Failure {
     }
 }
 
-/// The reason when the database or the vault failed.
+/// The reason if the database or the vault fails.
 pub(crate) const STORAGE_UNAVAILABLE: &str = "The database or the vault is unavailable.";
 
-/// The reason when a field of the account cannot be used.
+/// Returns the reason if a field of the account cannot be used.
 pub(crate) fn incomplete_text(field: &str, why: &str) -> String {
     format!("`{field}` is missing or wrong: {why}.")
 }

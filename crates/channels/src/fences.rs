@@ -4,7 +4,7 @@
 //! as text, while this module treats it as a fence.
 
 const MIN_FENCE: usize = 3;
-/// A longer info string is not repeated when a block is opened again.
+/// The longest info string that is repeated when a block is reopened.
 const MAX_INFO_BYTES: usize = 60;
 
 /// A fenced code block. The positions are bytes.
@@ -14,11 +14,12 @@ pub(crate) struct Block<'t> {
     pub(crate) start: usize,
     /// The end of the opening line.
     pub(crate) body: usize,
-    /// The beginning of the closing line; the end of the text if there is none.
+    /// The beginning of the closing line, or the end of the text if there is none.
     pub(crate) closing: usize,
     /// The end of the closing line.
     pub(crate) end: usize,
-    /// A line that opens the block again. It is indented like the original but begins no list item.
+    /// A line that reopens the block. It is indented like the original but does not begin a list
+    /// item.
     pub(crate) opening: String,
     /// A line that closes the block.
     pub(crate) close: String,
@@ -67,8 +68,8 @@ fn fence_of(text: &str) -> Option<(&str, &str)> {
     (fence.len() >= MIN_FENCE).then_some((fence, rest))
 }
 
-/// The indentation, the fence and the info string of a line that opens a block. Quote marks are part of the
-/// indentation; markers of list items are replaced by spaces.
+/// Returns the indentation, the fence and the info string of a line that opens a block. Quote marks are part of the
+/// indentation. Markers of list items are replaced by spaces.
 fn opens(line: &str) -> Option<(String, &str, &str)> {
     let mut indentation = String::new();
     let mut rest = line;
@@ -87,7 +88,7 @@ fn opens(line: &str) -> Option<(String, &str, &str)> {
     is_fence.then(|| (indentation, fence, short(info)))
 }
 
-/// The info string if it is short, otherwise the language that it begins with.
+/// Returns the info string if it is short, otherwise the language at its beginning.
 fn short(info: &str) -> &str {
     let language = info.split_whitespace().next().unwrap_or_default();
     [info, language]

@@ -11,13 +11,13 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use value::read_one;
 
-/// Shown instead of a secret.
+/// The text that is shown instead of a secret.
 pub(crate) const MASK: &str = "••••";
-/// The field that turns on receiving, for the types that can.
+/// The field that turns on receiving, for types that can receive.
 pub(crate) const INBOUND: &str = "inbound";
 /// The field with the agent that answers received messages.
 pub(crate) const AGENT: &str = "agent_id";
-/// The field that lets voice messages be answered with voice messages.
+/// The field that turns on voice answers to voice messages.
 pub(crate) const VOICE_ANSWERS: &str = "voice_answers";
 
 /// How a field's value is parsed.
@@ -39,7 +39,7 @@ pub(crate) enum FieldKind {
     Headers,
     /// A signing secret of Standard Webhooks.
     SigningSecret,
-    /// `true`; anything else removes the value.
+    /// `true`. Any other value removes the field.
     Switch,
     /// One of these words.
     OneOf(&'static [&'static str]),
@@ -56,7 +56,7 @@ impl FieldKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Need {
     Optional,
-    /// If the account has no value, each message must have one.
+    /// The account needs no value. If it has none, each message must have one.
     PerMessage,
     /// The account must have a value.
     Required,
@@ -71,7 +71,7 @@ pub(crate) struct FieldSpec {
     pub(crate) kind: FieldKind,
     pub(crate) secret: bool,
     pub(crate) need: Need,
-    /// Whether the field decides whose messages count as a person's. Changing it needs `operator.admin`.
+    /// Whether the field decides which senders are accepted. Changing it needs `operator.admin`.
     pub(crate) decides_senders: bool,
 }
 
@@ -120,7 +120,7 @@ impl FieldSpec {
     }
 }
 
-/// The field that turns on receiving.
+/// Returns the field that turns on receiving.
 pub(crate) const fn receiving_switch() -> FieldSpec {
     FieldSpec::new(
         INBOUND,
@@ -130,7 +130,7 @@ pub(crate) const fn receiving_switch() -> FieldSpec {
     )
 }
 
-/// The field with the agent that answers received messages.
+/// Returns the field with the agent that answers received messages.
 pub(crate) const fn receiving_agent() -> FieldSpec {
     FieldSpec::new(
         AGENT,
@@ -140,7 +140,7 @@ pub(crate) const fn receiving_agent() -> FieldSpec {
     )
 }
 
-/// The field that lets voice messages be answered with voice messages.
+/// Returns the field that turns on voice answers to voice messages.
 pub(crate) const fn speaking_switch() -> FieldSpec {
     FieldSpec::new(
         VOICE_ANSWERS,
@@ -163,7 +163,7 @@ pub(crate) struct FieldChanges {
     pub(crate) names_url: bool,
 }
 
-/// Parses a caller's values. A masked secret stays as it is; `null` and the empty string remove a value.
+/// Parses a caller's values. A masked secret is not changed. `null` and the empty string remove a value.
 pub(crate) fn read(
     specs: &'static [FieldSpec],
     given: &Map<String, Value>,
@@ -194,7 +194,7 @@ pub(crate) fn read(
     Ok(changes)
 }
 
-/// The reason to refuse a field that the type does not have.
+/// Returns the reason to refuse a field that the type does not have.
 fn unknown(name: &str) -> &'static str {
     if name == INBOUND {
         "this type of channel cannot receive messages"

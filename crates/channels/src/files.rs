@@ -19,7 +19,7 @@ pub struct FileLimits {
 }
 
 impl FileLimits {
-    /// The maximum size of the next file, after `used` bytes of earlier files were kept.
+    /// Returns the maximum size of the next file after `used` bytes of earlier files.
     pub(crate) fn next(self, used: usize) -> usize {
         self.each_bytes.min(self.total_bytes.saturating_sub(used))
     }
@@ -34,13 +34,13 @@ impl FileLimits {
     }
 }
 
-/// A file that was asked for.
+/// The result for a requested file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FetchedFile {
     Data(Vec<u8>),
     /// The file is larger than the limit.
     TooLarge,
-    /// Together with the files before it, it exceeds the limit for all files of a message.
+    /// The file and the preceding files together exceed the limit for a message.
     TooMuch,
 }
 
@@ -92,8 +92,8 @@ pub(crate) fn store_files(row: &mut ReceivedMessageRow, message: &ReceivedMessag
 }
 
 impl Channels {
-    /// Fetches the files of a message by their IDs. Each has its own outcome, in the same order. A failure that may
-    /// pass can be the last outcome: the files after it are not fetched.
+    /// Fetches the files of a message by their IDs. Each file has its own outcome, in the same order. After a temporary
+    /// failure, the remaining files are not fetched, and the failure is the last outcome.
     pub async fn fetch_files(
         &self,
         account_id: &str,

@@ -12,7 +12,8 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 use tokio::sync::broadcast;
 
-/// Inbox messages buffered for each listener; a slower listener misses the oldest.
+/// The number of inbox messages buffered for each listener. A slower listener misses the oldest
+/// ones.
 const QUEUE: usize = 256;
 
 /// The dependencies of [`Channels::open`].
@@ -38,7 +39,7 @@ pub(crate) struct Inner {
     pub(crate) random: Arc<dyn Random>,
     pub(crate) inbox: broadcast::Sender<InboxMessage>,
     pub(crate) live: Live,
-    /// The number of messages outside of deliveries that the vendor accepted, by account.
+    /// The number of messages that the vendor accepted, except deliveries, by account.
     pub(crate) accepted: Mutex<HashMap<String, u64>>,
     /// The clock that decides which progress rows are old enough to delete.
     pub(crate) sweep_clock: SweepClock,
@@ -64,7 +65,7 @@ impl Channels {
         }))
     }
 
-    /// Subscribes to inbox messages. Delivers the messages of this process after they are stored.
+    /// Subscribes to inbox messages of this process. Each message arrives after it is stored.
     pub fn subscribe(&self) -> broadcast::Receiver<InboxMessage> {
         self.0.inbox.subscribe()
     }

@@ -17,7 +17,7 @@ use serde::Serialize;
 pub(crate) const KIND: &str = "inbox";
 /// Maximum number of messages kept.
 pub(crate) const KEPT: i64 = 10_000;
-/// Messages that [`Channels::delete_read`] deletes in a transaction.
+/// The number of messages that [`Channels::delete_read`] deletes per transaction.
 const DELETED_AT_ONCE: i64 = 500;
 
 /// An inbox message.
@@ -56,8 +56,8 @@ impl From<InboxMessageRow> for InboxMessage {
     }
 }
 
-/// An inbox message that is not stored yet. Store it with [`PreparedInbox::insert_all`] in a transaction, and
-/// call [`Channels::announce_inbox`] after the commit.
+/// An inbox message that is not stored yet. Store it with [`PreparedInbox::insert_all`] in a transaction. Call
+/// [`Channels::announce_inbox`] after the commit.
 #[derive(Clone, Debug)]
 pub struct PreparedInbox(InboxMessageRow);
 
@@ -82,7 +82,7 @@ impl Inner {
             seq: 0,
             id: InboxMessageId::generate(&*self.clock, &*self.random),
             channel: account_id.to_owned(),
-            // PostgreSQL rejects NUL in text and accepts every other character.
+            // PostgreSQL rejects NUL in text. It accepts every other character.
             text: text.replace('\0', "\u{fffd}"),
             source: message.source.replace('\0', "\u{fffd}"),
             at: message.at,
@@ -92,15 +92,15 @@ impl Inner {
         })
     }
 
-    /// Notifies listeners. Having no receiver is not an error.
+    /// Notifies listeners. It is not an error if there are none.
     pub(crate) fn announce(&self, message: PreparedInbox) {
         drop(self.inbox.send(InboxMessage::from(message.0)));
     }
 }
 
 impl Channels {
-    /// Prepares a message for an account of type `inbox`. Returns `None` if the target names another type or
-    /// an account that cannot accept the message; [`Channels::send`] then sends it or reports the reason.
+    /// Prepares a message for an account of type `inbox`. Returns `None` if the target has another type, or if the
+    /// account cannot accept the message. [`Channels::send`] then sends the message or reports the reason.
     pub async fn prepare_inbox(
         &self,
         message: &Outgoing<'_>,
@@ -121,7 +121,7 @@ impl Channels {
         self.0.announce(message);
     }
 
-    /// Marks every message as read. Returns how many were unread.
+    /// Marks every message as read. Returns the number of messages that were unread.
     pub async fn mark_all_read(&self) -> Result<u64, ChannelsError> {
         let now = self.0.clock.now();
         let write = self.0.store.write(move |conn| {
@@ -136,7 +136,7 @@ impl Channels {
         write.await.map_err(ChannelsError::Store)
     }
 
-    /// Deletes every message that has been read. Returns how many.
+    /// Deletes every message that has been read. Returns the number of deleted messages.
     pub async fn delete_read(&self) -> Result<u64, ChannelsError> {
         let (mut after_seq, mut deleted) = (0, 0);
         loop {

@@ -1,19 +1,17 @@
-//! Messages: accounts, the senders and receivers (one file per channel type), the people that accounts are paired with,
+//! Messages: accounts, the senders and receivers (one file per channel type), the people who are paired with accounts,
 //! and the inbox, which stores messages in the gateway. The caller decides the content and time of a message, and
-//! handles received ones.
+//! handles received messages.
 //!
-//! A target is `type` (the type's default account) or `type:account_id`. [`Channels::send`] finds the
-//! account, opens its secrets, splits the text at the vendor's limit and passes each part to the account's
-//! sender.
+//! A target is `type` (the type's default account) or `type:account_id`. [`Channels::send`] finds the account, opens
+//! its secrets, splits the text at the vendor's limit and passes each part to the account's sender.
 //!
-//! **Retries.** A message is identified by its delivery, account, text, extra values, source and time. A
-//! caller that retries with the same six values sends the same message. [`Channels::send_keyed`] adds a key, for
-//! messages without a delivery that can be equal in all of these. For a message with several parts, the
-//! number of accepted parts is stored after each part, and a retry sends only the remaining parts. Delivery
-//! is at least once: if the vendor accepts a part but its response or the stored count is lost, the part is
-//! sent again. Where a request can carry an ID (Matrix, `http`, mail), the ID is the same for each attempt
-//! and the vendor can detect the repetition. Each picture counts as a part after the texts, whether it was sent or left
-//! out.
+//! **Retries.** A message is identified by its delivery, account, text, extra values, source and time. A caller that
+//! retries with the same six values sends the same message. [`Channels::send_keyed`] adds a key, for messages without a
+//! delivery that can be equal in all of these values. For a message with several parts, the number of accepted parts is
+//! stored after each part, and a retry sends only the remaining parts. Delivery is at least once: if the vendor accepts
+//! a part but its response or the stored count is lost, the part is sent again. If a request can carry an ID (Matrix,
+//! `http`, mail), the ID is the same for each attempt and the vendor can detect the repetition. Each picture counts as
+//! a part after the texts, whether it was sent or omitted.
 
 mod account;
 mod account_rules;

@@ -1,10 +1,9 @@
-//! The accounts in memory, with their secrets while the vault is unlocked. Sending a message reads nothing
-//! from the database.
+//! The accounts in memory, with their secrets while the vault is unlocked. Sending a message reads nothing from the
+//! database.
 //!
-//! The whole cache is dropped when an account, the vault or the vault's status changes; the next message
-//! loads it again. In this process, a lookup that begins after a change was acknowledged sees that change,
-//! because the notification is sent before the acknowledgement. [`Channels::forget_accounts`] applies changes
-//! of other nodes.
+//! The whole cache is dropped when an account, the vault or the vault's status changes. The next message loads it
+//! again. In this process, a lookup that begins after a change was acknowledged returns that change, because the
+//! notification is sent before the acknowledgement. [`Channels::forget_accounts`] applies changes of other nodes.
 
 use crate::account::built_in;
 use crate::error::Failure;
@@ -113,7 +112,7 @@ struct State {
     accounts: Option<Arc<LiveAccounts>>,
     changes: broadcast::Receiver<Arc<str>>,
     status: watch::Receiver<Status>,
-    /// Number of times that the cache was dropped.
+    /// The number of times that the cache was dropped.
     drops: u64,
 }
 
@@ -181,9 +180,8 @@ impl Inner {
 }
 
 impl Channels {
-    /// Drops the accounts and their secrets from memory; the next message loads them again. Call this when
-    /// the vault is sealed and when another node changed accounts (subjects `channels` and `vault` of the
-    /// change feed).
+    /// Drops the accounts and their secrets from memory. The next message loads them again. Call this when the vault is
+    /// sealed and when another node has changed accounts (subjects `channels` and `vault` of the change feed).
     pub fn forget_accounts(&self) {
         self.0.live.lock().forget();
     }

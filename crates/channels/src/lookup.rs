@@ -1,4 +1,4 @@
-//! Looks up the account behind a target, for queues that decide whether to send.
+//! Looks up the account of a target, for queues that decide whether to send.
 
 use crate::handle::{Channels, Inner};
 use crate::senders;
@@ -14,12 +14,12 @@ pub struct TargetAccount {
     pub id: String,
     pub label: String,
     pub is_enabled: bool,
-    /// Whether messages stay on this machine, so that no vendor is called.
+    /// Whether messages stay on this machine and no vendor is called.
     pub is_local: bool,
 }
 
-/// Changes when the account is changed or tested, or when it accepts another message that is not a
-/// delivery.
+/// A mark that changes when the account is changed or tested, or when it accepts a message that is
+/// not a delivery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AccountMark {
     updated_at: Timestamp,
@@ -40,8 +40,8 @@ impl Inner {
 }
 
 impl Channels {
-    /// Returns the name that the owner gave to the account for `type` or `type:account_id`; `None` if the account does
-    /// not exist or cannot be read.
+    /// Returns the name that the owner gave to the account for `type` or `type:account_id`. Returns `None` if the
+    /// account does not exist or cannot be read.
     pub async fn label_of(&self, target: &str) -> Option<String> {
         if let Some(sender) = senders::built_in_id(target) {
             return Some(sender.about().label.to_owned());
@@ -50,8 +50,8 @@ impl Channels {
         Some(live.found.row.label.clone())
     }
 
-    /// Returns a mark of each enabled account. Two marks of an account differ if it was changed in between or tested
-    /// with success, on any node, or if this node sent a message with it that is not a delivery.
+    /// Returns a mark of each enabled account. Two marks of an account differ if any node changed the account or tested
+    /// it with success in between. They also differ if this node sent a message with it that is not a delivery.
     pub async fn enabled_accounts(&self) -> Result<HashMap<String, AccountMark>, StoreError> {
         let accounts = self.0.live_accounts().await?;
         let accepted = self.0.accepted();
@@ -68,7 +68,7 @@ impl Channels {
         Ok(marks.collect())
     }
 
-    /// Finds the account for `type` or `type:account_id`; `None` if it does not exist.
+    /// Finds the account for `type` or `type:account_id`. Returns `None` if it does not exist.
     pub async fn find_target_account(
         &self,
         target: &str,

@@ -21,7 +21,7 @@ use gatehouse_store::{ChannelAccountRow, Conn, StoreError};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// Attempts to find a free ID when concurrent callers take the same one.
+/// The number of attempts to find a free ID when concurrent callers take the same ID.
 const TRIES: usize = 5;
 
 impl Channels {
@@ -115,9 +115,8 @@ impl Channels {
         Err(ChannelsError::IdTaken)
     }
 
-    /// Changes an account. Without `operator.admin` a caller cannot set a URL, change a server's name or
-    /// port, or change what decides whose messages count. While the vault is sealed, only values other than
-    /// secrets can be set.
+    /// Changes an account. Without `operator.admin`, a caller cannot set a URL, change a server's name or port, or
+    /// change which senders are accepted. While the vault is sealed, secrets cannot be set.
     pub async fn update(
         &self,
         actor: &Actor,
@@ -158,7 +157,7 @@ impl Channels {
     }
 
     /// Deletes an account and its secrets unless `check` returns an error. `check` runs in the same
-    /// transaction and receives the targets that will no longer resolve after the deletion.
+    /// transaction. It receives the targets that will not resolve after the deletion.
     pub async fn delete_unless<F>(
         &self,
         actor: &Actor,
@@ -177,7 +176,7 @@ impl Channels {
                 if !conn.delete_channel_account(&row.id).await? {
                     return Err(ChannelsError::NotFound("channel"));
                 }
-                // A later account with this ID has the same sessions.
+                // A later account with the same ID would have the same sessions.
                 withdraw_allowed(conn, &row.id, None).await?;
                 let mut targets = vec![format!("{}:{}", row.kind, row.id)];
                 let others = conn.list_channel_accounts().await?;

@@ -18,9 +18,9 @@ pub enum Markup {
     Html,
 }
 
-/// What notifies everyone in a channel of Discord.
+/// The words that notify everyone in a Discord channel.
 const PINGS_OF_DISCORD: [&str; 2] = ["@everyone", "@here"];
-/// Invisible; separates the characters around it.
+/// An invisible character that separates its neighbors.
 const ZERO_WIDTH_SPACE: char = '\u{200b}';
 
 impl Markup {
@@ -33,8 +33,8 @@ impl Markup {
         }
     }
 
-    /// Shows the characters of a value that [`Self::escape`] would change invisibly as escapes such as `\u{40}`. For
-    /// text that a person reviews: what the channel shows is then the value, character by character.
+    /// Shows characters that [`Self::escape`] would change invisibly as escapes such as `\u{40}`. Use it for text that
+    /// a person reviews: the channel then shows the value character by character.
     pub fn exact(self, value: &str) -> Visible<'_> {
         let pings: &[&str] = match self {
             Self::None | Self::Slack | Self::Html => &[],
@@ -45,7 +45,7 @@ impl Markup {
         visible::escaping(value, |c| has_ping && c == '@')
     }
 
-    /// Escapes a value, so that it can neither notify people nor hide a link. See the module's documentation for
+    /// Escapes a value. The value can then neither notify people nor hide a link. The module's documentation describes
     /// formatting.
     pub fn escape(self, value: &str) -> Cow<'_, str> {
         match self {
@@ -58,10 +58,9 @@ impl Markup {
     }
 }
 
-/// Slack documents exactly these three escapes
-/// (<https://docs.slack.dev/messaging/formatting-message-text#escaping>). One of the characters begins each
-/// ping such as `<!channel>`, each mention and each labeled link. `*`, `_`, `~` and backquotes have no escape
-/// in Slack, so a value that contains them may appear bold, struck through or as code.
+/// Slack documents only these three escapes (<https://docs.slack.dev/messaging/formatting-message-text#escaping>). Each
+/// ping such as `<!channel>`, each mention and each labeled link begins with one of the characters. `*`, `_`, `~` and
+/// backquotes have no escape in Slack, so a value that contains them may appear bold, struck through or as code.
 fn slack(c: char) -> Option<&'static str> {
     match c {
         '&' => Some("&amp;"),
@@ -114,9 +113,9 @@ fn apart<'v>(value: &'v str, pings: &[&str]) -> Cow<'v, str> {
     Cow::Owned(text)
 }
 
-/// Escapes Discord's Markdown with backslashes, except in bare URLs: Discord applies no Markdown there, and a
-/// backslash would change the destination. The sender already disables pings; they are split here so that
-/// they do not look like pings.
+/// Escapes Discord's Markdown with backslashes, except in bare URLs: Discord applies no Markdown there, and a backslash
+/// would change the destination. The sender already disables pings. They are split here so that they do not look like
+/// pings.
 fn discord(value: &str) -> String {
     let mut text = String::with_capacity(value.len() + 16);
     let mut line_begins = true;

@@ -1,20 +1,20 @@
-//! What a bot sends besides text: recordings and pictures.
+//! Content that a bot sends besides text: recordings and pictures.
 
 use bytes::Bytes;
 use std::time::Duration;
 
-/// How much of a message's ID is part of the ID of its pictures. Discord accepts 25 characters in all.
+/// The number of characters of a message's ID in the ID of its pictures. Discord accepts 25 characters in total.
 const MESSAGE_ID_CHARS: usize = 20;
 
-/// A file for a conversation, in the form in which a vendor receives it.
+/// A file for a conversation, in the form that vendors receive.
 #[derive(Clone, Debug)]
 pub(crate) struct Media {
     pub(crate) kind: MediaKind,
-    /// The file name. It contains no text by others.
+    /// The file name. It contains no text from other people.
     pub(crate) name: String,
     pub(crate) content_type: &'static str,
     pub(crate) data: Bytes,
-    /// At most 25 characters, and the same for each attempt. Discord and Matrix ignore a repeated one.
+    /// The ID, at most 25 characters, equal for each attempt. Discord and Matrix ignore a repeated ID.
     pub(crate) id: String,
 }
 
@@ -39,8 +39,8 @@ pub struct Picture {
 }
 
 impl Picture {
-    /// Determines the format from the content. `None` unless it is PNG, JPEG, WebP or GIF. `pixels` are width and
-    /// height.
+    /// Determines the format from the content. Returns `None` unless it is PNG, JPEG, WebP or GIF. `pixels` are width
+    /// and height.
     pub fn of(data: Bytes, pixels: Option<(u64, u64)>) -> Option<Self> {
         Some(Self {
             format: format_of(&data)?,
@@ -49,8 +49,8 @@ impl Picture {
         })
     }
 
-    /// Returns a picture that cannot be sent, because it is no longer stored. It keeps the place of the original among
-    /// the pictures of a message.
+    /// Returns a placeholder for a picture that cannot be sent because it is no longer stored. The placeholder keeps
+    /// the numbers of the message's other pictures unchanged.
     pub fn missing() -> Self {
         Self {
             format: ("png", "image/png"),
@@ -63,13 +63,13 @@ impl Picture {
         self.data.is_empty()
     }
 
-    /// Returns its size in bytes.
+    /// Returns the size in bytes.
     pub(crate) fn size(&self) -> usize {
         self.data.len()
     }
 
-    /// Returns its form for a vendor. `number` counts the pictures of the message from 1. `message_id` identifies the
-    /// message.
+    /// Returns the picture in the form that vendors receive. `number` counts the pictures of the message from 1.
+    /// `message_id` identifies the message.
     pub(crate) fn media(&self, number: usize, message_id: &str) -> Media {
         let (extension, content_type) = self.format;
         let id = message_id.get(..MESSAGE_ID_CHARS).unwrap_or(message_id);

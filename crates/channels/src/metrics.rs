@@ -12,7 +12,7 @@ pub fn describe() {
     describe_counter!(PICTURES, "Pictures to channels by type and outcome.");
 }
 
-/// Counts an attempt to send a message, however many parts it has.
+/// Counts an attempt to send a message, regardless of its number of parts.
 pub(crate) fn sent(kind: &'static str, sent: &Result<(), Failure>) {
     let outcome = sent.as_ref().map_or_else(Failure::kind, |()| "ok");
     counter!(SENDS, "type" => kind, "outcome" => outcome).increment(1);

@@ -1,5 +1,6 @@
-//! Several accounts for the same messages, such as two channels with the token of one bot. Only the oldest one
-//! receives. Otherwise, all accounts would answer each message, or each would receive a part of the messages.
+//! Detects several accounts for the same messages, such as two channels with the token of one bot. Only the oldest
+//! account receives. Otherwise, all accounts would answer each message, or each account would receive only a part of
+//! the messages.
 
 use crate::error::Failure;
 use crate::handle::Inner;
@@ -35,8 +36,8 @@ impl Inner {
         }
     }
 
-    /// Returns the ID and the name of the oldest account that receives the same messages as this one. It can be this
-    /// one. `None` if the account lacks a value.
+    /// Returns the ID and the name of the oldest account that receives the same messages as this one, possibly this one
+    /// itself. Returns `None` if the account lacks a value.
     async fn first_receiver(
         &self,
         own: &OpenAccount,

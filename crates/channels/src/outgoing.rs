@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
 /// The key in `extra` of an [`Outgoing`] for the ID of the received message that is answered, as the receiver returned
-/// it. The first part of the text is sent as a reply to it where the vendor has replies.
+/// it. If the vendor has replies, the first part of the text is sent as a reply to that message.
 pub const REPLY_TO: &str = "reply_to";
 
 /// A message and its target.
@@ -16,9 +16,9 @@ pub const REPLY_TO: &str = "reply_to";
 pub struct Outgoing<'a> {
     /// `type` or `type:account_id`.
     pub target: &'a str,
-    /// Rendered text. May be empty if there are pictures.
+    /// The rendered text. May be empty if there are pictures.
     pub text: &'a str,
-    /// Whether the text is JSON that is sent as it is, without `extra`. Only for targets of [`takes_json`].
+    /// Whether the text is JSON that is sent unchanged, without `extra`. Only for targets of [`takes_json`].
     ///
     /// [`takes_json`]: crate::takes_json
     pub is_json: bool,
@@ -26,17 +26,19 @@ pub struct Outgoing<'a> {
     pub extra: &'a BTreeMap<String, String>,
     /// The sender, such as a webhook's name.
     pub source: &'a str,
-    /// When the reported event happened. The same for each attempt to send the message.
+    /// When the reported event happened. Equal for each attempt to send the message.
     pub at: Timestamp,
     /// The delivery that the message reports, if any.
     pub delivery: Option<OfDelivery<'a>>,
-    /// Sent after the text, and the same for each attempt. One that cannot be sent does not fail the message.
+    /// The pictures. They are sent after the text and are equal for each attempt. A picture that cannot be sent does
+    /// not fail the message.
     pub pictures: &'a [Picture],
-    /// Links that the channel shows as buttons, if it can. The text must contain what people without them need.
+    /// Links that the channel shows as buttons, if it can. The text must contain the same information for people
+    /// without buttons.
     pub links: &'a [MessageLink<'a>],
 }
 
-/// A link that a button opens. Only Gatehouse itself creates one, never a template or an agent.
+/// A link that a button opens. Only Gatehouse creates links, never a template or an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageLink<'a> {
     pub label: &'a str,
@@ -51,8 +53,8 @@ pub struct OfDelivery<'a> {
 }
 
 impl Outgoing<'_> {
-    /// Identifies the message: the same for each attempt, and different for every other message. Without a
-    /// delivery, only the account, text, extra values, source and time distinguish messages.
+    /// Returns the ID of the message. It is equal for each attempt, and differs from the ID of every other message.
+    /// Without a delivery, only the account, text, extra values, source and time distinguish messages.
     pub(crate) fn id(&self, account_id: &str) -> String {
         let whole = serde_json::json!([
             account_id,
@@ -66,15 +68,16 @@ impl Outgoing<'_> {
         HEXLOWER.encode(digest.get(..16).unwrap_or_default())
     }
 
-    /// Like [`Self::id`]. `key` distinguishes messages without a delivery that have the same text and time.
+    /// Returns the ID like [`Self::id`]. `key` distinguishes messages without a delivery that have the same text and
+    /// time.
     pub(crate) fn keyed_id(&self, account_id: &str, key: &str) -> String {
         let whole = serde_json::json!([self.id(account_id), key]);
         let digest = Sha256::digest(whole.to_string());
         HEXLOWER.encode(digest.get(..16).unwrap_or_default())
     }
 
-    /// Returns a value from `extra` for a place that takes a single line, such as a header, an ID or a path
-    /// segment. Removes control characters; `None` if the result is empty.
+    /// Returns a value from `extra` as a single line, for a header, an ID or a path segment. Removes control
+    /// characters. Returns `None` if the result is empty.
     pub(crate) fn extra(&self, name: &str) -> Option<String> {
         self.extra
             .get(name)

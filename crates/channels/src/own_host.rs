@@ -1,4 +1,4 @@
-//! The name of this server, as mail servers receive it.
+//! The name under which this server introduces itself to mail servers.
 
 use crate::fields::parse_host;
 use crate::handle::Channels;
@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 
 impl Channels {
-    /// Sets the host name at which others reach this server.
+    /// Sets the public host name of this server.
     pub fn set_host(&self, host: Option<&str>) {
         self.0
             .host
@@ -14,8 +14,8 @@ impl Channels {
     }
 }
 
-/// A name or an address literal for EHLO (RFC 5321, section 4.1.1.1): the configured host, otherwise the name of
-/// this machine. `None` if neither can be used.
+/// Returns a name or an address literal for EHLO (RFC 5321, section 4.1.1.1): the configured host, otherwise the name
+/// of this machine. Returns `None` if neither can be used.
 pub(crate) fn own_host(configured: Option<&str>) -> Option<String> {
     let system = rustix::system::uname();
     let machine = system.nodename().to_str().ok();

@@ -1,5 +1,5 @@
-//! People who may write to an agent through a channel. A person who writes first gets a code, at most once an hour;
-//! the owner approves the code.
+//! People who may write to an agent through a channel. A person who is not paired gets a code with the first message,
+//! at most once an hour. The owner approves the code.
 
 mod ask;
 
@@ -14,15 +14,16 @@ use serde::Serialize;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long a code is valid, and after how long a person may get another one.
+/// The lifetime of a code. A person may get another code after this time.
 const VALID: Duration = Duration::from_hours(1);
-/// How many people may wait for approval per account. Others get no code until one expires.
+/// The maximum number of people who wait for approval per account. Other people get no code until a
+/// code expires.
 const MAX_WAITING: i64 = 100;
-/// Letters and digits that are not easily confused with each other.
+/// Letters and digits without characters that are easily confused.
 const ALPHABET: &[u8; 31] = b"ABCDEFGHJKMNPQRSTUVWXYZ23456789";
 const HALF: usize = 4;
-/// The subject of new pairing requests and of changed receiving errors. Unlike `channels`, it does not clear the
-/// accounts that nodes have in memory.
+/// The subject of new pairing requests and of changed receiving errors. Unlike the subject `channels`, it does not
+/// clear the account caches of the nodes.
 pub(crate) const CHANGED: &str = "pairings";
 
 /// A person who is paired with a channel, or waits for approval.
@@ -68,12 +69,12 @@ fn is_expired(row: &ChannelPairingRow, now: Timestamp) -> bool {
     row.approved_at.is_none() && row.asked_at.after(VALID) <= now
 }
 
-/// Whether a person who is not paired may get a code now.
+/// Returns whether a person who is not paired may get a code now.
 pub(crate) fn may_ask(row: Option<&ChannelPairingRow>, now: Timestamp) -> bool {
     row.is_none_or(|row| is_expired(row, now))
 }
 
-/// Returns a code as it is stored, however it was typed.
+/// Returns a code in its stored form, independent of how it was typed.
 fn normalize(code: &str) -> String {
     let letters = code.chars().filter(char::is_ascii_alphanumeric);
     let mut code: String = letters.map(|c| c.to_ascii_uppercase()).collect();
@@ -168,7 +169,8 @@ impl Channels {
         write.await
     }
 
-    /// Withdraws what was allowed for later calls in the sessions of a person, or by that person.
+    /// Withdraws the approvals for later calls in the sessions of a person, or given by that
+    /// person.
     pub async fn withdraw_allowed(&self, account_id: &str, person: &str) -> Result<(), StoreError> {
         let (account, person) = (account_id.to_owned(), person.to_owned());
         let write = self.0.store.write(move |conn| {
@@ -177,7 +179,7 @@ impl Channels {
         write.await
     }
 
-    /// Ends a pairing, or refuses a request for one. Messages of the person that wait are not answered.
+    /// Ends a pairing, or refuses a request for one. Waiting messages of the person are not answered.
     pub async fn unpair(&self, actor: &Actor, id: &str) -> Result<(), ChannelsError> {
         let (inner, actor, id) = (Arc::clone(&self.0), actor.clone(), id.to_owned());
         let write = self.0.store.write(move |conn| {
@@ -188,7 +190,7 @@ impl Channels {
                     conn.delete_channel_pairing(&id).await?;
                     withdraw_allowed(conn, &row.account_id, Some(&row.person)).await?;
                 } else {
-                    // The row stays until it expires, so that the person gets no new code before then.
+                    // The row is kept until it expires. The person gets no new code until then.
                     let refused = ChannelPairingRow {
                         code: None,
                         ..row.clone()

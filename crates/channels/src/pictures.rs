@@ -7,14 +7,15 @@ use crate::metrics;
 use crate::senders::Part;
 use std::time::Duration;
 
-/// How often a picture is sent if the vendor asks to wait.
+/// The maximum number of attempts to send a picture if the vendor asks to wait.
 const ATTEMPTS: u32 = 3;
-/// A picture is left out if the vendor asks for a longer wait, because later messages wait for it.
+/// The longest wait before a picture is sent again. If the vendor asks for a longer wait, the
+/// picture is omitted, because later messages wait for it.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
 impl Inner {
-    /// Sends the pictures of a message. Leaves out those that the vendor does not accept, and says so in a last part.
-    /// The first `handled` parts of the message, which include the texts, were sent or left out before. `part.number`
+    /// Sends the pictures of a message. Omits pictures that the vendor does not accept, and reports that in a last
+    /// part. The first `handled` parts of the message, including the texts, were already sent or omitted. `part.number`
     /// is the number of texts.
     pub(crate) async fn send_pictures(
         &self,
@@ -46,7 +47,8 @@ impl Inner {
                 number: part.number + pictures.len(),
                 ..part
             };
-            // The text has been sent, so the message is not sent again because of this part.
+            // The text has been sent. A failure of this part must not cause the message to be sent
+            // again.
             if let Err(failure) = part.account.sender.send(part).await {
                 let account = &part.account.id;
                 tracing::warn!(account, ?failure, "the note about a picture was not sent");
@@ -55,7 +57,8 @@ impl Inner {
         Ok(())
     }
 
-    /// Repeats a request only if the vendor has asked for it. After another failure, the vendor may have the picture.
+    /// Sends a picture. Repeats the request only if the vendor asks for that. After any other failure, the vendor may
+    /// have the picture.
     async fn send_picture(&self, part: Part<'_>, media: &Media) -> Result<(), Failure> {
         let none = || Failure::refused("This channel has no pictures.");
         let receiver = part.account.sender.receiver().ok_or_else(none)?;
@@ -86,7 +89,7 @@ impl Inner {
     }
 }
 
-/// The sentence about pictures that were not sent.
+/// Returns the sentence about pictures that were not sent.
 pub(crate) fn left_out_note(count: usize) -> String {
     if count == 1 {
         "(A picture could not be sent.)".to_owned()

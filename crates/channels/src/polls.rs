@@ -1,7 +1,8 @@
-//! Decides which node receives the messages of an account, and holds received messages until their answers are sent.
+//! Decides which node receives the messages of an account. Stores received messages until their answers are sent.
 //!
-//! If several nodes share a database, one of them receives. That node changes the lease before each request. Another
-//! node takes over when it has seen the same lease for longer than a request can take, on its own monotonic clock.
+//! If several nodes share a database, one node receives the messages. It renews the lease before each request. Another
+//! node takes over if the lease has not changed for longer than a request can take, measured by the other node's own
+//! monotonic clock.
 
 use crate::handle::Channels;
 use crate::pairings::CHANGED;
@@ -24,7 +25,7 @@ pub enum Poll {
         position: Option<String>,
         /// When `position` was stored.
         received_at: Timestamp,
-        /// Why receiving fails.
+        /// Why receiving fails, if it does.
         error: Option<String>,
     },
     /// Another node receives.
@@ -33,7 +34,7 @@ pub enum Poll {
 
 impl Channels {
     /// Makes this node the receiver of an account, or renews its lease. `stale` is another node whose lease has not
-    /// changed for too long. Writes nothing if only one process can use the database.
+    /// been renewed for too long. Writes nothing if only one process can use the database.
     pub async fn claim_poll(
         &self,
         account_id: &str,
@@ -83,7 +84,7 @@ impl Channels {
         write.await
     }
 
-    /// Lets another node receive the messages of an account.
+    /// Releases the lease, so that another node can receive the messages of an account.
     pub async fn release_poll(&self, account_id: &str, node: &str) -> Result<(), StoreError> {
         if !self.0.store.engine().is_shared() {
             return Ok(());
@@ -101,7 +102,7 @@ impl Channels {
         write.await
     }
 
-    /// Stores why receiving fails; `None` if it works.
+    /// Stores why receiving fails, or `None` if it works.
     pub async fn set_poll_error(
         &self,
         account_id: &str,
@@ -144,7 +145,8 @@ impl Channels {
         write.await
     }
 
-    /// Ends a message whose answer is sent or not wanted. It is not stored again when it is delivered again.
+    /// Ends a message whose answer was sent or is not wanted. If the vendor delivers the message again, it is not
+    /// stored again.
     pub async fn end_message(&self, message: &ReceivedMessageRow) -> Result<(), StoreError> {
         let now = self.0.clock.now();
         let (id, message) = (message.account_id.clone(), message.message_id.clone());

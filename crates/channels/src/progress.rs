@@ -4,7 +4,7 @@ use crate::handle::Inner;
 use gatehouse_domain::Timestamp;
 use gatehouse_store::StoreError;
 
-/// How long progress is kept after the last attempt, in milliseconds. Longer than any caller retries.
+/// How long progress is kept after the last attempt, in milliseconds. No caller retries for longer than this.
 const KEPT_MS: i64 = 7 * 24 * 3_600_000;
 
 impl Inner {

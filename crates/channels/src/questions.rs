@@ -15,7 +15,7 @@ use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;
 
-/// How an account shows questions.
+/// The form in which an account shows questions.
 #[derive(Clone, Copy)]
 pub struct QuestionForm(&'static dyn Buttons);
 
@@ -26,12 +26,12 @@ impl fmt::Debug for QuestionForm {
 }
 
 impl QuestionForm {
-    /// Escapes a part of the call: the characters that the vendor would remove, replace or interpret.
+    /// Escapes the characters that the vendor would remove, replace or interpret in a part of the call.
     pub fn escape<'a>(&self, text: &'a str) -> Visible<'a> {
         self.0.escape(text)
     }
 
-    /// Whether the text is not too long for a question.
+    /// Returns whether the text is short enough for a question.
     pub fn fits(&self, text: &QuestionText) -> bool {
         self.0.fits(text)
     }
@@ -46,13 +46,13 @@ pub struct DirectChat {
     pub person: String,
 }
 
-/// Returns how the account asks questions, if it receives messages and its vendor has buttons.
+/// Returns the account's buttons, if the account receives messages and its vendor has buttons.
 fn buttons_of(account: &LiveAccount) -> Option<&'static dyn Buttons> {
     receiver_of(account)?.buttons()
 }
 
 impl Channels {
-    /// Returns how an account shows questions; `None` if it cannot ask any.
+    /// Returns the form in which an account shows questions, or `None` if it cannot ask questions.
     pub async fn question_form(
         &self,
         account_id: &str,
@@ -62,7 +62,7 @@ impl Channels {
         Ok(account.and_then(|it| buttons_of(it)).map(QuestionForm))
     }
 
-    /// Returns the direct conversation that messages to a target arrive in, if the account can ask questions there.
+    /// Returns the direct conversation that a target sends to, if the account can ask questions in it.
     pub async fn find_direct_chat(&self, target: &str) -> Result<Option<DirectChat>, SendError> {
         let account = match self.0.find_target(target).await {
             Ok(account) => account,
@@ -81,8 +81,8 @@ impl Channels {
         }))
     }
 
-    /// Returns the direct conversation with a person who has written to the account, if it is known and the account
-    /// can ask questions there.
+    /// Returns the direct conversation with a person who has written to the account, if the conversation is known and
+    /// the account can ask questions in it.
     pub async fn find_chat_with(
         &self,
         account_id: &str,
@@ -102,7 +102,7 @@ impl Channels {
         read.await
     }
 
-    /// Sends a question, once.
+    /// Sends a question. Does not retry.
     pub async fn ask(
         &self,
         account_id: &str,
@@ -112,7 +112,7 @@ impl Channels {
         Ok(buttons.ask(self.0.source(&opened), question).await?)
     }
 
-    /// Replaces the buttons of a question, which shows `text`.
+    /// Replaces the buttons of a question whose text is `text`.
     pub async fn offer_buttons(
         &self,
         account_id: &str,
@@ -136,8 +136,8 @@ impl Channels {
         Ok(buttons.close(self.0.source(&opened), at, text).await?)
     }
 
-    /// Removes the buttons of the question with a pressed button. A vendor that can only replace text and buttons
-    /// together shows `result`.
+    /// Removes the buttons of the question with the pressed button. If the vendor can only replace text and buttons
+    /// together, the question shows `result`.
     pub async fn retire_question(
         &self,
         account_id: &str,
@@ -162,7 +162,7 @@ impl Channels {
     }
 }
 
-/// The conversation that the account sends to.
+/// Returns the conversation that the account sends to.
 fn chat_of(account: &LiveAccount) -> Option<String> {
     let key = receiver_of(account)?.place_keys().chat;
     let fields = read_fields(&account.found.row);

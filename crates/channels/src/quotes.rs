@@ -1,4 +1,4 @@
-//! Earlier messages that people quote, or reply to.
+//! Earlier messages that people quote or reply to.
 
 use crate::error::SendError;
 use crate::handle::Channels;
@@ -9,13 +9,14 @@ use serde::{Deserialize, Serialize};
 /// The longest text of a quoted message. Most vendors allow about as much in a message.
 const MAX_CHARS: usize = 4000;
 
-/// Who wrote a quoted message.
+/// The author of a quoted message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum QuotedAuthor {
     /// The person who quotes it.
     Person,
-    /// The bot. The text may be from anywhere: an account also sends what webhooks deliver.
+    /// The bot. The text may come from anywhere, because an account also sends the messages of
+    /// webhooks.
     Bot,
     Other,
 }
@@ -26,12 +27,12 @@ pub struct Quote {
     pub by: QuotedAuthor,
     /// The author's name as it is shown; empty if unknown.
     pub name: String,
-    /// At most 4,000 characters.
+    /// The text, at most 4,000 characters.
     pub text: String,
 }
 
 impl Quote {
-    /// Cuts a text that is too long. `None` for a message without text.
+    /// Creates a quote. Cuts a text that is too long. Returns `None` for a message without text.
     pub(crate) fn of(by: QuotedAuthor, name: String, text: &str) -> Option<Self> {
         // PostgreSQL cannot store NUL characters.
         let text = text.trim().replace('\0', "\u{fffd}");
@@ -44,7 +45,7 @@ impl Quote {
     }
 }
 
-/// What is known about a quoted message when the message that quotes it arrives.
+/// The data about a quoted message when the message that quotes it arrives.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ReceivedQuote {
@@ -68,7 +69,7 @@ pub(crate) fn stored_quote(message: &ReceivedMessage) -> Option<String> {
 }
 
 impl Channels {
-    /// Reads a message of a conversation that `person` quotes, by its ID. `None` if it has no text or cannot be read.
+    /// Reads a message that `person` quotes, by its ID. Returns `None` if it has no text or cannot be read.
     pub async fn fetch_quote(
         &self,
         account_id: &str,

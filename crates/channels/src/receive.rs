@@ -17,7 +17,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A receiver that takes longer is stopped, before other nodes regard its lease as lost.
+/// The time after which a receiver is stopped. It is shorter than the time after which other nodes
+/// consider its lease lost.
 const LONGEST: Duration = Duration::from_secs(75);
 
 /// An enabled account that receives messages.
@@ -26,18 +27,18 @@ pub struct InboundAccount {
     pub id: String,
     /// The channel type, such as `telegram`.
     pub kind: String,
-    /// The agent that answers; the default one if absent.
+    /// The agent that answers. If absent, the default agent answers.
     pub agent: Option<String>,
-    /// The name of the audio format in which voice messages are answered too; `None` if they are answered in writing.
+    /// The audio format for voice answers to voice messages. `None` if answers are always text.
     pub voice: Option<&'static str>,
     /// When the account was last changed.
     pub updated_at: Timestamp,
-    /// A position older than this must not be used.
+    /// The age at which a position must no longer be used.
     pub forgets_after: Option<Duration>,
 }
 
 impl InboundAccount {
-    /// The target of messages through this account.
+    /// Returns the target for messages through this account.
     pub fn target(&self) -> String {
         format!("{}:{}", self.kind, self.id)
     }
@@ -82,8 +83,8 @@ impl Channels {
         Ok(all)
     }
 
-    /// Waits for messages of an account, about half a minute if there are none. `position` is where receiving
-    /// continues.
+    /// Waits for messages of an account. Returns after about half a minute if there are none. `position` is where
+    /// receiving continues.
     pub async fn receive(
         &self,
         account_id: &str,
@@ -99,7 +100,7 @@ impl Channels {
         let work = receiving.receive(self.0.source(&opened), position);
         let in_time = tokio::time::timeout(LONGEST, work).await;
         in_time.unwrap_or_else(|_| {
-            // The connection may be in any state.
+            // After a timeout, the state of the connection is unknown.
             state.0 = None;
             let why = "Receiving took too long.".to_owned();
             Err(ReceiveError::Later { after: None, why })
@@ -136,7 +137,8 @@ impl Channels {
         Ok(extra)
     }
 
-    /// Whether only this person reads a conversation that was private when the person wrote.
+    /// Returns whether this person is the only reader of a conversation that was private when the
+    /// person wrote.
     pub async fn is_private(
         &self,
         account_id: &str,

@@ -1,5 +1,5 @@
-//! A vendor's response to a message: its status and, if the message was not accepted, its text without the secrets of
-//! the account.
+//! A vendor's response to a message: its status and, if the message was not accepted, its text. Secrets of the account
+//! are removed from the text.
 
 use crate::fields::FieldKind;
 use crate::target::OpenAccount;
@@ -11,20 +11,21 @@ use serde_json::{Map, Value};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use url::Url;
 
-/// Takes the place of a secret in a text.
+/// The replacement for a secret in a text.
 pub const REDACTED: &str = "[redacted]";
-/// Parts of a secret that are shorter than this, in bytes, are not removed: they occur in any text.
+/// The minimum length of a part of a secret that is removed, in bytes. Shorter parts would occur in
+/// any text.
 const MIN_BYTES: usize = 4;
-/// Segments of a URL's path and values of its query that are shorter than this, in bytes, are names such as
+/// The minimum length of URL path segments and query values that are removed, in bytes. Shorter ones are names such as
 /// `webhooks`.
 const MIN_URL_BYTES: usize = 12;
 
-/// How a vendor responded to a message, over HTTP.
+/// A vendor's response to a message over HTTP.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SendResponse {
     pub status_code: u16,
-    /// The body, at most 64 KiB, without the secrets of the account; only if the message was not accepted. The vendor
-    /// wrote it, so show it only to people, not to models.
+    /// The body, at most 64 KiB, without the secrets of the account. Only present if the message was not accepted. The
+    /// vendor wrote the body, so show it only to people, not to models.
     pub answer: Option<String>,
 }
 
@@ -41,12 +42,12 @@ impl LastResponse {
         *self.lock() = Some((status, body));
     }
 
-    /// Clears the response to the part before.
+    /// Clears the response to the preceding part.
     pub(crate) fn forget(&self) {
         *self.lock() = None;
     }
 
-    /// Returns the part of the response that the owner may see. `accepted` is whether the message was sent.
+    /// Returns the part of the response that the owner may see. `accepted` is true if the message was sent.
     pub(crate) fn shown(&self, account: &OpenAccount, accepted: bool) -> Option<SendResponse> {
         let (status, body) = self.lock().take()?;
         let text = || String::from_utf8_lossy(&body).into_owned();
@@ -57,7 +58,8 @@ impl LastResponse {
     }
 }
 
-/// Removes the secrets of an account, and the parts of them that a request contains on their own.
+/// Returns a redactor for the secrets of an account and for those parts of them that a request
+/// contains separately.
 fn redactor(account: &OpenAccount) -> Redactor {
     let specs = account.sender.about().fields;
     let mut values = Vec::new();
@@ -73,8 +75,8 @@ fn redactor(account: &OpenAccount) -> Redactor {
     Redactor::new(values.map(|value| (REDACTED.to_owned(), value.as_str())))
 }
 
-/// The parts of a secret to remove: of headers, the values and the credentials after their scheme; of a URL, its path,
-/// query and password and their components; of a signing secret, its Base64.
+/// Returns the parts of a secret to remove. For headers, these are the values and the credentials after their scheme.
+/// For a URL, these are its path, query and password, and their components. For a signing secret, this is its Base64.
 fn parts_of(kind: FieldKind, secret: &str) -> Vec<String> {
     match kind {
         FieldKind::Headers => {

@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// The maximum size of a text that a caller sends, in bytes.
 const MAX_TEXT_BYTES: usize = 64 * 1024;
 
-/// How a send ended, and how the vendor responded.
+/// The result of a send, with the vendor's response.
 #[derive(Debug)]
 pub struct SendReport {
     pub result: Result<(), SendError>,
@@ -27,19 +27,19 @@ pub struct SendReport {
 }
 
 impl Channels {
-    /// Sends a message. After [`SendError::Retry`] the caller may send the same message again; the crate's
-    /// documentation describes what a retry repeats.
+    /// Sends a message. After [`SendError::Retry`], the caller may send the same message again. The crate's
+    /// documentation describes which parts a retry sends.
     pub async fn send(&self, message: Outgoing<'_>) -> Result<(), SendError> {
         self.send_reported(message).await.result
     }
 
-    /// Sends a message like [`Self::send`]. `key` distinguishes it from other messages without a delivery that have the
-    /// same text and time. It is the same for each attempt to send the message.
+    /// Sends a message like [`Self::send`]. `key` distinguishes the message from others without a delivery that have
+    /// the same text and time. It is equal for each attempt to send the message.
     pub async fn send_keyed(&self, message: Outgoing<'_>, key: &str) -> Result<(), SendError> {
         self.send_as(message, Some(key)).await.result
     }
 
-    /// Sends a message like [`Self::send`], and returns the vendor's response too.
+    /// Sends a message like [`Self::send`]. Also returns the vendor's response.
     pub async fn send_reported(&self, message: Outgoing<'_>) -> SendReport {
         self.send_as(message, None).await
     }
@@ -67,8 +67,8 @@ impl Channels {
         }
     }
 
-    /// Sends a text to a target, once. `source` is the sender's name. The text cannot mention people or
-    /// hide a link.
+    /// Sends a text to a target. Does not retry. `source` is the sender's name. The text cannot mention people or hide
+    /// a link.
     pub async fn send_text(
         &self,
         target: &str,
@@ -100,7 +100,7 @@ impl Channels {
         let sent = async {
             live.found.require_enabled()?;
             let account = live.open(inner).await?;
-            // The message is not retried, so each call is a new message even if the text is the same.
+            // Each call is a new message, even if the text is the same, because the message is never retried.
             let id = HEXLOWER.encode(&inner.random.bytes::<16>());
             let response = LastResponse::default();
             inner.deliver(&account, &message, &id, &response).await
@@ -156,7 +156,7 @@ impl Inner {
         sent
     }
 
-    /// Sends the parts that the vendor has not accepted yet, and the pictures. Afterwards `response` contains the
+    /// Sends the parts that the vendor has not accepted yet, and the pictures. Afterwards, `response` contains the
     /// response to the last text that was sent.
     async fn send_parts(
         &self,
@@ -215,7 +215,8 @@ impl Inner {
         }
         // The caller stores the result of a delivery afterward. If the process ends before that, the delivery is
         // attempted again, but the parts that were sent must not be sent again. A delivery therefore keeps the record
-        // of its sent parts. So does a message with pictures, because most vendors cannot recognize a repeated picture.
+        // of its sent parts. A message with pictures keeps it too, because most vendors cannot recognize a repeated
+        // picture.
         if several && !is_followed && message.delivery.is_none() {
             self.forget_parts(id).await;
         }

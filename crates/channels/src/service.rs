@@ -8,9 +8,9 @@ use gatehouse_store::ChannelSecretRow;
 use serde_json::{Map, Value};
 use url::Url;
 
-/// Returns the service that receives a secret of an account with these fields: the vendor's own, unless a field names
-/// an address. A secret such as `imap_password` goes to the server of `imap_host`, any other one to the server of
-/// `host`.
+/// Returns the service that receives a secret of an account with these fields. It is the vendor's own service, unless a
+/// field names an address. A secret such as `imap_password` goes to the server of `imap_host`, any other secret to the
+/// server of `host`.
 pub(crate) fn service_of(
     sender: &dyn Sender,
     fields: &Map<String, Value>,

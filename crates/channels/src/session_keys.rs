@@ -6,13 +6,13 @@ fn account_key(account: &str) -> String {
     format!("channel:{account}")
 }
 
-/// The key of the direct session of a person.
+/// Returns the key of the direct session of a person.
 pub fn person_key(account: &str, person: &str) -> String {
     format!("{}:{person}", account_key(account))
 }
 
-/// The key of the session of a message: one per person and channel. A group has its own, because others read the
-/// answers there.
+/// Returns the session key of a message: one key per person and channel. A group has its own session, because other
+/// people read the answers in the group.
 pub fn session_key(message: &ReceivedMessageRow) -> String {
     let key = person_key(&message.account_id, &message.person);
     if message.is_group {
@@ -22,8 +22,8 @@ pub fn session_key(message: &ReceivedMessageRow) -> String {
     }
 }
 
-/// Withdraws what was allowed for later calls in the sessions of a person, or by that person; `None` is every person of
-/// the account.
+/// Withdraws the approvals for later calls in the sessions of a person, or given by that person. `None` means every
+/// person of the account.
 pub(crate) async fn withdraw_allowed(
     conn: &mut Conn,
     account: &str,

@@ -8,8 +8,8 @@ use sha2::Sha256;
 
 const PREFIX: &str = "whsec_";
 
-/// Returns the key of a secret: the base64 text after `whsec_`, decoded; without that prefix, the secret's
-/// own bytes. `None` if the base64 text is invalid or empty.
+/// Returns the key of a secret. With the prefix `whsec_`, the key is the decoded base64 text after it, otherwise the
+/// secret's own bytes. Returns `None` if the base64 text is invalid or empty.
 pub(crate) fn key(secret: &str) -> Option<Vec<u8>> {
     let key = match secret.strip_prefix(PREFIX) {
         Some(encoded) => STANDARD.decode(encoded).ok()?,

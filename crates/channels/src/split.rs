@@ -1,6 +1,6 @@
-//! Splits a text at a vendor's size limit. Parts that consist only of white space are dropped, because
-//! vendors refuse them. A code block stays in one part if it fits; otherwise it is closed at the end of a part and
-//! opened again in the next one. Apart from that, the concatenated parts equal the text.
+//! Splits a text at a vendor's size limit. Parts that consist only of white space are dropped, because vendors refuse
+//! them. A code block stays in one part if it fits. Otherwise it is closed at the end of a part and reopened in the
+//! next part. Apart from that, the concatenated parts equal the text.
 
 use crate::fences::{Block, blocks};
 use std::borrow::Cow;
@@ -27,7 +27,7 @@ impl Limit {
         }
     }
 
-    /// The same limit, reduced by this weight.
+    /// Returns the limit, reduced by this weight.
     const fn less(self, weight: usize) -> Self {
         match self {
             Self::None => Self::None,
@@ -37,7 +37,7 @@ impl Limit {
         }
     }
 
-    /// Whether the text is one part.
+    /// Returns whether the text fits into one part.
     pub(crate) fn admits(self, text: &str) -> bool {
         self.weigh(text) <= self.max()
     }
@@ -57,9 +57,8 @@ impl Limit {
     }
 }
 
-/// Splits a text into parts within the limit. Cuts after a line unless that leaves the part less than half
-/// full, then after a word, then between grapheme clusters. Without a limit there is one part, even if it is
-/// blank.
+/// Splits a text into parts within the limit. Cuts after a line if the part is then at least half full, otherwise after
+/// a word, otherwise between grapheme clusters. Without a limit there is one part, even if it is blank.
 pub(crate) fn split(text: &str, limit: Limit) -> Vec<Cow<'_, str>> {
     if limit == Limit::None {
         return vec![text.into()];
@@ -77,7 +76,7 @@ pub(crate) fn split(text: &str, limit: Limit) -> Vec<Cow<'_, str>> {
     parts
 }
 
-/// A part, and where the next one begins.
+/// A part, and the position where the next part begins.
 struct Next<'t, 'b> {
     text: Cow<'t, str>,
     end: usize,
@@ -125,7 +124,7 @@ fn next_part<'t, 'b>(
         .unwrap_or(0);
     let added = opening_weight.saturating_add(closing_weight);
     if added > limit.max() / 2 {
-        // The added fences leave too little space.
+        // The added fences leave too little space, so the block is cut without them.
         let end = at + cut(rest, limit);
         return Next {
             text: text.get(at..end).unwrap_or_default().into(),
@@ -156,7 +155,7 @@ fn next_part<'t, 'b>(
     let body = end.min(block.closing);
     let left = text.get(body..block.closing).unwrap_or_default();
     if left.trim().is_empty() && block.closing < block.end {
-        // Only the closing line of the block is left. It may be longer than the added one.
+        // Only the closing line of the block remains. It may be longer than the added closing line.
         return Next {
             end: block.end,
             ..part(body, &block.close, None)
@@ -165,7 +164,7 @@ fn next_part<'t, 'b>(
     part(end, &block.close, Some(block))
 }
 
-/// Returns the length of the first part in bytes; never 0.
+/// Returns the length of the first part in bytes, which is never 0.
 fn cut(text: &str, limit: Limit) -> usize {
     let max = limit.max();
     let (mut weight, mut line, mut word, mut character) = (0_usize, None, None, None);
@@ -192,7 +191,7 @@ fn cut(text: &str, limit: Limit) -> usize {
     text.len()
 }
 
-/// Moves a cut inside a word to the start of an escape that [`crate::Markup`] wrote.
+/// Moves a cut that is inside a word to the start of an escape that [`crate::Markup`] wrote.
 fn mend(text: &str, end: usize) -> usize {
     let head = text.get(..end).unwrap_or_default();
     let backslashes = head.len() - head.trim_end_matches('\\').len();

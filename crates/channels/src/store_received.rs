@@ -1,4 +1,4 @@
-//! Stores received messages of paired people. A stranger's message stores at most the request to be paired.
+//! Stores received messages of paired people. For a message of any other person, stores at most a pairing request.
 
 use crate::files::store_files;
 use crate::handle::{Channels, Inner};
@@ -10,22 +10,22 @@ use gatehouse_store::{ChannelPollRow, Conn, ReceivedMessageRow, StoreError};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How many messages of a person may wait for an answer. Further ones are dropped.
+/// The maximum number of waiting messages per person. Further messages are dropped.
 const MAX_WAITING: i64 = 50;
-/// The answer to a message without text and file.
+/// The answer to a message without text or file.
 const NO_TEXT: &str = "Only text, voice messages, pictures and files can be received here.";
-/// How long the ID of an answered message is kept, in milliseconds. Vendors do not deliver a message again later. An
-/// email that is sent again is refused after four days: its date may be two days ahead when it is answered, and two
-/// days old later.
+/// How long the ID of an answered message is kept, in milliseconds. Vendors do not deliver a message again later than
+/// this. A repeated email is refused after four days: when it is answered, its date may be two days ahead, and an email
+/// is refused when its date is two days old.
 const KEPT_MS: i64 = 5 * 24 * 3_600_000;
-/// How often a changed position is stored if no message is, in milliseconds.
+/// How often a changed position is stored if no message is stored, in milliseconds.
 const SAVE_MS: i64 = 5 * 60_000;
-/// The longest ID that a vendor may give, in bytes. Matrix has the longest ones.
+/// The longest accepted ID from a vendor, in bytes. Matrix has the longest IDs.
 const MAX_ID: usize = 255;
-/// The longest thread, in bytes. For mail, it contains all fields that an answer repeats.
+/// The longest thread, in bytes. For mail, a thread contains all fields that an answer repeats.
 const MAX_THREAD: usize = 4096;
 
-/// The decision, made before anything is written.
+/// The decision about a message, made before anything is written.
 struct Decided {
     wanted: Vec<ReceivedMessage>,
     position: Option<String>,
@@ -34,7 +34,7 @@ struct Decided {
 }
 
 impl Channels {
-    /// Stores the messages of paired people, the pairing requests of others, and the position at which receiving
+    /// Stores the messages of paired people, the pairing requests of others, and the position where receiving
     /// continues, in one transaction. Stores nothing if another node is the receiver. Writes nothing if there is
     /// nothing to store.
     pub async fn store_received(
@@ -122,7 +122,7 @@ impl Inner {
         })
     }
 
-    /// Whether the person is paired, or may be sent a code.
+    /// Returns whether the person is paired, or may receive a code.
     async fn is_wanted(
         &self,
         conn: &mut Conn,
@@ -197,7 +197,7 @@ impl Inner {
     }
 }
 
-/// Whether the vendor's IDs have a plausible form. They become parts of keys and requests.
+/// Returns whether the vendor's IDs have a plausible form. IDs become parts of keys and requests.
 fn has_plain_ids(message: &ReceivedMessage) -> bool {
     let is_plain = |id: &String, max: usize| {
         (1..=max).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_graphic())
@@ -207,7 +207,7 @@ fn has_plain_ids(message: &ReceivedMessage) -> bool {
     ids.into_iter().all(|id| is_plain(id, MAX_ID)) && thread.all(|id| is_plain(id, MAX_THREAD))
 }
 
-/// Whether a person has reached the maximum number of messages of a period.
+/// Returns whether a person has reached the maximum number of messages in a period.
 async fn is_over(
     conn: &mut Conn,
     (account_id, person): (&str, &str),

@@ -101,7 +101,7 @@ impl Inner {
         })
     }
 
-    /// Records that the secrets of an account are used now.
+    /// Records that the secrets of an account are being used.
     pub(crate) fn note_use(&self, account: &OpenAccount) {
         if !account.secrets.is_empty() {
             self.secrets.note_use(SecretKind::Channel, &account.id);
@@ -151,8 +151,8 @@ impl From<TargetError> for Failure {
 }
 
 impl Channels {
-    /// Checks that a target names an account; otherwise returns `INVALID_PARAMS` for the field `deliver_to`.
-    /// Accepts disabled accounts, because they can be enabled again.
+    /// Checks that a target names an account. Otherwise, returns `INVALID_PARAMS` for the field `deliver_to`. Accepts
+    /// disabled accounts, because they can be enabled again.
     pub async fn check_target(&self, target: &str) -> Result<(), ChannelsError> {
         match self.0.find_target(target).await {
             Ok(_) => Ok(()),
@@ -167,8 +167,8 @@ impl Channels {
         senders::find(kind).map_or(Markup::None, Sender::markup)
     }
 
-    /// Returns the key of `extra` for a line above the text, such as the subject of a mail; `None` if the target's type
-    /// has none.
+    /// Returns the key of `extra` for a line above the text, such as the subject of a mail. Returns `None` if the
+    /// target's type has none.
     pub fn title_key(target: &str) -> Option<&'static str> {
         let kind = target.split(':').next().unwrap_or_default();
         let extra = senders::find(kind)?.about().extra;

@@ -1,6 +1,6 @@
 //! HTTP calls to vendors and the interpretation of their responses. Errors contain neither the response text nor the
-//! URL, which may hold a token; only recognized values are returned. The text of a response to a message is only in
-//! [`crate::response`].
+//! URL, because both may contain a token. Only recognized values are returned. [`crate::response`] alone has the text
+//! of a response to a message.
 
 mod response_json;
 
@@ -16,7 +16,7 @@ use url::Url;
 
 const TIMEOUT: Duration = Duration::from_secs(30);
 const MAX_ANSWER_BYTES: usize = 64 * 1024;
-/// Longer waits requested by a vendor are shortened to this.
+/// The longest wait. Longer waits that a vendor requests are shortened.
 const LONGEST_WAIT: Duration = Duration::from_hours(24);
 
 /// A vendor's response.
@@ -29,7 +29,8 @@ pub(crate) struct Answer {
     at: Timestamp,
 }
 
-/// Sends a request to the vendor. Errors name the vendor as `vendor`, as used within a sentence.
+/// Sends a request to the vendor. `vendor` is the vendor's name in errors, as used within a
+/// sentence.
 pub(crate) async fn call(
     outbound: &Outbound,
     clock: &dyn Clock,
@@ -43,14 +44,14 @@ pub(crate) async fn call(
     call_within(outbound, clock, vendor, request, limits).await
 }
 
-/// How long to wait for a response, and how much of it to read.
+/// The time limit for a response, and the maximum number of bytes to read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     pub(crate) timeout: Duration,
     pub(crate) bytes: usize,
 }
 
-/// Like [`call`], with other limits.
+/// Sends a request like [`call`], with other limits.
 pub(crate) async fn call_within(
     outbound: &Outbound,
     clock: &dyn Clock,
@@ -70,7 +71,7 @@ pub(crate) async fn call_within(
     let (status, headers) = (response.status(), response.headers().clone());
     let (body, is_read) = match read_capped(response, limits.bytes).await {
         Ok((body, _)) => (body, true),
-        // The vendor accepted the message; the response body is not needed.
+        // The vendor accepted the message, so the response body is not needed.
         Err(_) if status.is_success() => (Vec::new(), false),
         Err(error) => return Err(failed(error)),
     };
@@ -83,7 +84,7 @@ pub(crate) async fn call_within(
     })
 }
 
-/// Returns the vendor's name for the beginning of a sentence.
+/// Returns the vendor's name as the beginning of a sentence.
 fn at_the_beginning(vendor: &str) -> String {
     vendor
         .strip_prefix("the ")
@@ -109,7 +110,7 @@ pub(crate) fn of_outbound(vendor: &str, error: OutboundError) -> Failure {
 }
 
 impl Answer {
-    /// Whether the body arrived. It is empty if it did not.
+    /// Returns whether the body arrived. If not, the body is empty.
     pub(crate) const fn is_read(&self) -> bool {
         self.is_read
     }
@@ -122,18 +123,17 @@ impl Answer {
         &self.body
     }
 
-    /// Parses the body into a type; `None` if it has another form.
+    /// Parses the body into a type. Returns `None` if the body has another form.
     pub(crate) fn parse<T: serde::de::DeserializeOwned>(&self) -> Option<T> {
         serde_json::from_slice(&self.body).ok()
     }
 
-    /// Parses the body as JSON; without JSON all values are absent.
+    /// Parses the body as JSON. If the body is not JSON, all values are absent.
     pub(crate) fn response_json(&self) -> ResponseJson {
         ResponseJson(serde_json::from_slice(&self.body).unwrap_or_default())
     }
 
-    /// Maps the status to a result. `after` is the wait that the body asks for, if the vendor reports it
-    /// there.
+    /// Maps the status to a result. `after` is the wait that the body specifies, for vendors that report it there.
     pub(crate) fn check(&self, vendor: &str, after: Option<Duration>) -> Result<(), Failure> {
         let (status, first) = (self.status.as_u16(), at_the_beginning(vendor));
         let why = match status {
@@ -179,12 +179,12 @@ fn no_url() -> Failure {
     Failure::refused("The address of this channel is not a URL.")
 }
 
-/// Parses the owner's URL, unchanged.
+/// Parses the owner's URL without changing it.
 pub(crate) fn address(url: &str) -> Result<Url, Failure> {
     Url::parse(url).map_err(|_| no_url())
 }
 
-/// Appends path segments to a base URL. Each is encoded so that it remains a single segment.
+/// Appends path segments to a base URL. Each is encoded and stays a single segment.
 pub(crate) fn join(base: &str, segments: &[&str]) -> Result<Url, Failure> {
     let mut url = address(base)?;
     url.path_segments_mut()
@@ -194,7 +194,7 @@ pub(crate) fn join(base: &str, segments: &[&str]) -> Result<Url, Failure> {
     Ok(url)
 }
 
-/// Like [`join`], but uses the vendor's default path if the base has none.
+/// Joins like [`join`], but uses the vendor's default path if the base has none.
 pub(crate) fn join_default(
     base: &str,
     default_path: &[&str],

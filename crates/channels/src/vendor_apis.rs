@@ -1,4 +1,4 @@
-//! Facts about the APIs of vendors that senders and receivers share.
+//! Facts about the APIs of vendors, for both senders and receivers.
 
 /// Discord's HTTP API.
 pub(crate) mod discord {

@@ -1,5 +1,5 @@
 //! Doubles of vendors' APIs for the tests of every crate: HTTP servers on loopback that refuse the same requests as the
-//! vendors. Also locates third-party programs and files for tests. Contains nothing of this product.
+//! vendors. Also locates third-party programs and files for tests. Contains no product code.
 
 #![expect(
     clippy::unwrap_used,

@@ -28,7 +28,7 @@ const OPEN: usize = 1_000_000;
 
 type Answer = Arc<dyn Fn(&Value) -> Reaction + Send + Sync>;
 
-/// The server. Clones share it. It ends with the runtime of the test.
+/// The server. Clones share one server. It ends with the runtime of the test.
 #[derive(Clone)]
 pub struct FakeModel {
     /// The base URL to configure, which ends with `/v1`.
@@ -82,7 +82,8 @@ impl FakeModel {
         model
     }
 
-    /// Queues reactions to the next requests, which then do not depend on the requests.
+    /// Queues reactions to the next requests. A queued reaction does not depend on the content of
+    /// the request.
     pub fn will(&self, reactions: impl IntoIterator<Item = Reaction>) {
         self.shared.script.lock().unwrap().extend(reactions);
     }
@@ -92,7 +93,7 @@ impl FakeModel {
         *self.shared.answer.lock().unwrap() = Arc::new(answer);
     }
 
-    /// Lists these models. Before, the list does not exist.
+    /// Lists these models. Until this call, the server has no model list.
     pub fn list(&self, models: &[&str]) {
         let models: Vec<Value> = models.iter().map(|id| json!({ "id": id })).collect();
         let list = json!({ "object": "list", "data": models });
@@ -109,22 +110,22 @@ impl FakeModel {
         self.shared.gate.add_permits(answers);
     }
 
-    /// The bodies of all requests that were not refused as malformed.
+    /// Returns the bodies of all requests that were not refused as malformed, in order.
     pub fn seen(&self) -> Vec<Value> {
         self.shared.seen.borrow().clone()
     }
 
-    /// The body of the latest of them.
+    /// Returns the body of the latest request that was not refused as malformed.
     pub fn last(&self) -> Value {
         self.seen().pop().unwrap()
     }
 
-    /// The messages of one request, counted from 0.
+    /// Returns the messages of one request, counted from 0.
     pub fn messages(&self, request: usize) -> Vec<Value> {
         self.seen()[request]["messages"].as_array().unwrap().clone()
     }
 
-    /// The names of the tools that one request offered.
+    /// Returns the names of the tools that one request offered.
     pub fn offered(&self, request: usize) -> Vec<String> {
         let tools = self.seen()[request]["tools"].clone();
         let tools = tools.as_array().cloned().unwrap_or_default();
@@ -139,14 +140,14 @@ impl FakeModel {
     }
 }
 
-/// The text of the last message of the user in a request.
+/// Returns the text of the last message of the user in a request.
 pub fn last_text(request: &Value) -> String {
     let messages = request["messages"].as_array().unwrap();
     let last = messages.iter().rfind(|message| message["role"] == "user");
     last.unwrap()["content"].as_str().unwrap().to_owned()
 }
 
-/// Whether a request ends with the result of a tool call.
+/// Returns whether a request ends with the result of a tool call.
 pub fn has_result(request: &Value) -> bool {
     let messages = request["messages"].as_array().unwrap();
     messages.last().is_some_and(|last| last["role"] == "tool")

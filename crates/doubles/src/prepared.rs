@@ -1,9 +1,10 @@
-//! Programs and files of others that the test command prepares. A test that needs one is skipped with a notice where it
-//! is missing, except in a strict run (`GATEHOUSE_TEST_STRICT=1`, as in continuous integration), which fails.
+//! Third-party programs and files that the test command prepares. If one is missing, a test that needs it is skipped
+//! with a notice. In a strict run (`GATEHOUSE_TEST_STRICT=1`, as in continuous integration), the test fails instead.
 
 use std::path::{Path, PathBuf};
 
-/// Returns the path in this environment variable. The notice about a missing path calls it `what`.
+/// Returns the path in this environment variable. `what` names the program or file in the notice
+/// about a missing path.
 pub fn prepared(variable: &str, what: &str) -> Option<PathBuf> {
     prepared_if(variable, what, |_| true)
 }

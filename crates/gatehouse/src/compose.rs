@@ -1,5 +1,5 @@
-//! Opens the crates in order. Each step depends on the previous one; steps that need an open vault come after
-//! the automatic unseal.
+//! Opens the crates in order. Each step depends on the preceding one. Steps that need an open vault come after the
+//! automatic unseal.
 
 use crate::data_dir::{self, DataDirError, Locks};
 use crate::profiles::{self, ProfileFiles};
@@ -29,11 +29,11 @@ pub struct Parts {
 /// The purpose of opening the crates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// To serve. Uses the configured unseal key.
+    /// Serves. Uses the configured unseal key.
     Serve,
-    /// One operator command. Leaves the vault as it is.
+    /// Runs one operator command. Does not change the state of the vault.
     Command,
-    /// One command, while a server of the same version holds the lock.
+    /// Runs one command while a server of the same version has the lock.
     Beside,
 }
 
@@ -56,7 +56,7 @@ pub enum OpenError {
     Auth(#[from] AuthError),
     #[error(transparent)]
     Tls(#[from] TlsError),
-    /// The HTTP clients, the agents or the webhooks.
+    /// The HTTP clients, the agents or the webhooks cannot be opened.
     #[error(transparent)]
     Services(#[from] ServicesError),
 }
@@ -65,7 +65,7 @@ pub enum OpenError {
 #[derive(Debug)]
 pub struct Storage {
     pub store: Store,
-    /// Released last, after the store is closed.
+    /// The locks. They are released last, after the store is closed.
     locks: Mutex<Option<Locks>>,
 }
 
@@ -165,13 +165,13 @@ impl Gateway {
         })
     }
 
-    /// Puts changed files of profiles to use until shutdown.
+    /// Applies changed profile files until shutdown.
     pub(crate) fn watch_profiles(&self, shutdown: &CancellationToken, tasks: &TaskTracker) {
         let files = Arc::clone(&self.profiles);
         profiles::watch(files, &self.services, shutdown, tasks);
     }
 
-    /// The database, for checks of it.
+    /// Returns the database, for checks.
     pub const fn store(&self) -> &Store {
         &self.storage.store
     }
@@ -205,7 +205,7 @@ fn report(config: &LiveConfig) {
     }
 }
 
-/// The database's location. Creates a SQLite file first, with the permissions that its journal files inherit.
+/// Returns the database's location. Creates a SQLite file first, with the permissions that its journal files inherit.
 fn location(layers: &Layers, purpose: Purpose) -> Result<(Location, Option<Locks>), OpenError> {
     let fixed = layers.resolve(&BTreeMap::new())?;
     let data_dir = layers.data_dir();
@@ -253,13 +253,13 @@ impl App {
         Ok(Self(Arc::new(Inner { gateway, rpc, tls })))
     }
 
-    /// The opened crates.
+    /// Returns the opened crates.
     pub fn services(&self) -> &Arc<Services> {
         &self.0.gateway.services
     }
 }
 
-/// The settings for secrets. A build without the vault feature never creates a vault, because it has no
+/// Returns the settings for secrets. A build without the vault feature never creates a vault, because it has no
 /// endpoint to open one.
 fn secrets_settings(config: &LiveConfig) -> SecretsSettings {
     let settings = config.secrets_settings();

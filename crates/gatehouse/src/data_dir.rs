@@ -1,5 +1,4 @@
-//! Permissions and locks of the data directory and its files. These functions block; they run once, at
-//! startup.
+//! Permissions and locks of the data directory and its files. These functions block. They run once, at startup.
 
 use gatehouse_store::FileOwner;
 use rustix::process::geteuid;
@@ -21,7 +20,7 @@ pub enum DataDirError {
     /// The directory cannot be created or read.
     #[error("cannot use the data directory {}", path.display())]
     Directory { path: PathBuf, source: io::Error },
-    /// A file in it cannot be created or opened.
+    /// A file in the directory cannot be created or opened.
     #[error("cannot open {}", path.display())]
     File { path: PathBuf, source: io::Error },
     /// Another process holds the lock.
@@ -56,7 +55,7 @@ pub fn prepare(path: &Path) -> Result<(), DataDirError> {
     if !is_open_to_others(mode) {
         return Ok(());
     }
-    // Do not change a directory that is also used for something else.
+    // A directory that other programs also use is not changed.
     if found.uid() == geteuid().as_raw() && is_ours(path).map_err(fail)? {
         return std::fs::set_permissions(path, Permissions::from_mode(0o700)).map_err(fail);
     }
@@ -66,7 +65,7 @@ pub fn prepare(path: &Path) -> Result<(), DataDirError> {
     Ok(())
 }
 
-/// Whether the mode grants any access to the group or others.
+/// Returns whether the mode grants any access to the group or others.
 pub const fn is_open_to_others(mode: u32) -> bool {
     mode & 0o077 != 0
 }
@@ -78,8 +77,9 @@ fn is_ours(path: &Path) -> io::Result<bool> {
     Ok(path.read_dir()?.next().is_none())
 }
 
-/// Opens a file for its owner only and creates it if missing; as root, for the owner of its directory. Removes the
-/// permissions of group and others from an existing file of this user, but not as root in a directory of another user.
+/// Opens a file that only its owner may access, and creates it if it is missing. As root, the owner is the owner of the
+/// directory. Removes the permissions of group and others from an existing file of this user, except as root in a
+/// directory of another user.
 pub fn open_private(path: &Path) -> Result<File, DataDirError> {
     let fail = |source| DataDirError::File {
         path: path.to_owned(),
@@ -90,12 +90,13 @@ pub fn open_private(path: &Path) -> Result<File, DataDirError> {
     options.read(true).write(true).truncate(false).mode(0o600);
     let file = match options.clone().create_new(true).open(path) {
         Ok(file) => {
-            // Only a new file: an existing one may be a link.
+            // Only a new file gets this owner, because an existing file may be a link.
             owner.give(&file, path);
             return Ok(file);
         }
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            // A link without a target is created there, but not if another user placed it.
+            // A link without a target would be created at its target, which is refused if another
+            // user placed the link.
             options.create(!owner.is_another_user()).open(path)
         }
         Err(error) => Err(error),
@@ -113,13 +114,13 @@ pub fn open_private(path: &Path) -> Result<File, DataDirError> {
 /// The locks of this process. Dropping them, or the end of the process, releases them.
 #[derive(Debug)]
 pub struct Locks {
-    /// Held, never read.
+    /// Open files that have the locks. They are never read.
     _files: Vec<File>,
 }
 
 impl Locks {
-    /// Locks the data directory, and the database's lock file if it is a different one. If that file is the lock file
-    /// of another directory, locks this directory too.
+    /// Locks the data directory. Locks the database's lock file too if it is a different file. If that file is the lock
+    /// file of another directory, locks this directory too.
     pub fn take(data_dir: &Path, database: &Path) -> Result<Self, DataDirError> {
         let data_dir = real(data_dir);
         let own = data_dir.join(LOCK_FILE);
@@ -129,8 +130,8 @@ impl Locks {
         files.extend(lock_directory(&data_dir, &own)?);
         if beside != own {
             files.push(lock(&beside)?);
-            // Only a database with the default name locks its directory, so that databases with other names can
-            // share one.
+            // Only a database with the default name locks its directory. Databases with other names can be in the same
+            // directory.
             if let Some(directory) = database.parent()
                 && beside == directory.join(LOCK_FILE)
             {
@@ -141,7 +142,7 @@ impl Locks {
     }
 }
 
-/// The lock file of a database. It depends only on the database, not on the data directory.
+/// Returns the lock file of a database. It depends only on the database, not on the data directory.
 fn lock_of(database: &Path) -> PathBuf {
     if database.file_name().is_some_and(|name| name == DATABASE) {
         return database.with_file_name(LOCK_FILE);
@@ -151,7 +152,7 @@ fn lock_of(database: &Path) -> PathBuf {
     beside.into()
 }
 
-/// Resolves symbolic links, so that one file has one name. The file may not exist yet.
+/// Resolves symbolic links, so that each file has a single name. The file need not exist.
 pub(crate) fn real(path: &Path) -> PathBuf {
     if let Ok(real) = path.canonicalize() {
         return real;
@@ -176,8 +177,8 @@ fn lock(path: &Path) -> Result<File, DataDirError> {
     }
 }
 
-/// Locks the directory itself: a lock file that was deleted no longer locks out others. Returns `None` if the directory
-/// cannot be locked. On NFS, Linux locks a directory only for the processes of the same machine.
+/// Locks the directory itself, because a deleted lock file no longer prevents a second server. Returns `None` if the
+/// directory cannot be locked. On NFS, Linux locks a directory only for the processes of the same machine.
 fn lock_directory(directory: &Path, lock_file: &Path) -> Result<Option<File>, DataDirError> {
     let locked = File::open(directory)
         .map_err(TryLockError::Error)
@@ -188,7 +189,7 @@ fn lock_directory(directory: &Path, lock_file: &Path) -> Result<Option<File>, Da
             path: lock_file.to_owned(),
         }),
         Err(TryLockError::Error(error)) => {
-            // The file system has no locks for directories.
+            // The file system does not support locks for directories.
             if error.kind() != io::ErrorKind::Unsupported {
                 tracing::warn!(
                     %error,

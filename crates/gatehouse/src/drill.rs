@@ -1,4 +1,4 @@
-//! Verifies a backup in a process of its own, so that a damaged backup can neither crash the server nor use its memory.
+//! Verifies a backup in a separate process. A damaged backup can then neither crash the server nor use its memory.
 
 use crate::own_environment::own_program;
 use gatehouse_services::Services;
@@ -21,14 +21,14 @@ use tokio_util::task::TaskTracker;
 
 /// The prefix of the temporary directories of `gatehouse backup verify`.
 pub const TEMPORARY: &str = "verify-";
-/// The directory of the drill. A server makes one at a time.
+/// The directory of the drill. A server runs one drill at a time.
 const PLACE: &str = "verify-drill";
 /// The exit code of `gatehouse backup verify` if the temporary directory could not store the restored data. The backup
 /// may be intact.
 pub const NOT_CHECKED: u8 = 3;
-/// How long verifying may take.
+/// The time limit for a verification.
 const LONGEST: Duration = Duration::from_hours(5);
-/// Signals that say nothing about the backup: the service stops, or there is too little memory.
+/// Signals that do not depend on the backup: the service stops, or there is too little memory.
 const STOPS: [Signal; 4] = [Signal::TERM, Signal::INT, Signal::HUP, Signal::KILL];
 
 #[derive(Deserialize)]
@@ -43,7 +43,7 @@ struct Finding {
     message: String,
 }
 
-/// Runs the drills until `shutdown`. First deletes what a killed drill left behind.
+/// Runs drills until `shutdown`. First deletes the files of a killed drill.
 pub(crate) async fn start(
     services: &Arc<Services>,
     shutdown: &CancellationToken,
@@ -55,7 +55,7 @@ pub(crate) async fn start(
     services.drill_backups(verify, shutdown.clone(), tasks);
 }
 
-/// Verifies backups with `gatehouse backup verify` of this program.
+/// Returns a verifier that runs this program's `gatehouse backup verify`.
 fn verifier(data_dir: &Path, variables: &[(String, OsString)]) -> VerifyBackup {
     let (data_dir, variables) = (data_dir.to_path_buf(), variables.to_vec());
     Arc::new(move |trial| {
@@ -68,7 +68,8 @@ fn verifier(data_dir: &Path, variables: &[(String, OsString)]) -> VerifyBackup {
     })
 }
 
-/// Verifies a backup with `program`, which is a Gatehouse and gets only these environment variables.
+/// Verifies a backup with `program`, which must be a Gatehouse binary. The program gets only these environment
+/// variables.
 pub async fn verify(
     program: &Path,
     variables: &[(String, OsString)],
@@ -93,7 +94,8 @@ pub async fn verify(
     verified
 }
 
-/// Runs the command to its end. The key is in neither its arguments nor its environment, which others can read.
+/// Runs the command to its end. The key is passed neither in the arguments nor in the environment, because other
+/// processes can read both.
 async fn run(mut command: Command, trial: Trial) -> io::Result<Output> {
     let Trial {
         backup,
@@ -115,7 +117,7 @@ async fn run(mut command: Command, trial: Trial) -> io::Result<Output> {
     }
     let mut child = command.spawn()?;
     if let (Some(key), Some(mut stdin)) = (key, child.stdin.take()) {
-        // A program that ended without reading it reports why.
+        // If the program ends without reading the key, its output contains the reason.
         drop(stdin.write_all(key.to_hex().as_bytes()).await);
     }
     child.wait_with_output().await
@@ -163,7 +165,7 @@ fn was_stopped(status: ExitStatus) -> bool {
     signal.is_some_and(|signal| STOPS.iter().any(|stop| stop.as_raw() == signal))
 }
 
-/// Deletes what a check of an earlier process left, which may include readable keys.
+/// Deletes the files of a check by an earlier process, which may include readable keys.
 fn remove(place: &Path) -> io::Result<()> {
     match std::fs::remove_dir_all(place) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),

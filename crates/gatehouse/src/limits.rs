@@ -4,8 +4,8 @@ use rustix::process::{
     DumpableBehavior, Resource, Rlimit, getrlimit, set_dumpable_behavior, setrlimit,
 };
 
-/// Prevents other programs of the same user from reading this process's memory and initial environment, and
-/// the system from writing either into a core file. Root can still read both.
+/// Prevents other programs of the same user from reading this process's memory and initial environment. Prevents the
+/// system from writing them to a core file. Root can still read both.
 pub fn keep_memory_private() {
     if let Err(error) = set_dumpable_behavior(DumpableBehavior::NotDumpable) {
         tracing::warn!(%error, "other programs of this user may read the memory of this process");
@@ -23,7 +23,7 @@ pub fn forbid_core_files() {
     }
 }
 
-/// Raises the limit of open files to the hard limit: each connection needs one, and the usual soft limit of
+/// Raises the limit of open files to the hard limit. Each connection needs an open file, and the usual soft limit of
 /// 1,024 is too low.
 pub fn raise_open_files() {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
@@ -41,7 +41,7 @@ pub fn raise_open_files() {
     }
 }
 
-/// The current limit of open files.
+/// Returns the current limit of open files.
 pub fn open_files() -> u64 {
     getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
 }

@@ -1,5 +1,6 @@
-//! Log lines on standard error, as text or JSON, with times in milliseconds. Starts with the settings of file
-//! and environment, because the database is not open yet; [`Logging::apply`] adds those changed at run time.
+//! Log lines on standard error, as text or JSON, with times in milliseconds. The log starts with the settings of file
+//! and environment, because the database is not open yet. [`Logging::apply`] adds settings that were changed at run
+//! time.
 
 mod line;
 mod output;
@@ -16,7 +17,7 @@ use tracing_subscriber::layer::{Layered, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{Layer, Registry, reload};
 
-/// The target of panics. They are logged at every `log.level`, because the line may be the only trace of a panic.
+/// The target of panics. Panics are logged at every `log.level`, because the line may be their only trace.
 const PANIC: &str = "gatehouse::panic";
 
 type Lines = Box<dyn Layer<Registry> + Send + Sync>;
@@ -34,7 +35,7 @@ impl Logging {
     /// Starts the log, which includes panics. Call it once per process.
     ///
     /// # Errors
-    /// If the thread that writes cannot be started, or on a second call.
+    /// Fails if the writer thread cannot be started, or on a second call.
     pub fn start(log: &Log, no_color: bool) -> io::Result<Self> {
         let output = LogOutput::start()?;
         let (lines, lines_handle) = reload::Layer::new(lines(output.clone(), log.format, no_color));
@@ -62,7 +63,7 @@ impl Logging {
         }
     }
 
-    /// Returns the lines that wait for their write.
+    /// Returns the queue of lines that wait to be written.
     pub const fn output(&self) -> &LogOutput {
         &self.output
     }
@@ -74,7 +75,7 @@ impl Drop for Logging {
     }
 }
 
-/// Logs panics as errors. The standard hook writes to standard error itself, and waits if nothing reads that.
+/// Logs panics as errors. The standard hook would write to standard error directly, and block if it is not read.
 fn log_panics(output: LogOutput) {
     std::panic::set_hook(Box::new(move |panic| {
         let (thread, backtrace) = (std::thread::current(), Backtrace::capture());
@@ -91,9 +92,9 @@ fn log_panics(output: LogOutput) {
     }));
 }
 
-/// Builds the filter. The configuration has already validated the directives; invalid ones are ignored here.
+/// Builds the filter. The configuration has already validated the directives, so invalid ones are ignored here.
 ///
-/// Panics pass it, unless a directive names their target. `rmcp` logs messages of third-party servers in full at
+/// Panics pass the filter unless a directive names their target. `rmcp` logs messages of third-party servers in full at
 /// `info`. It is therefore limited to `warn`, unless a directive names it.
 fn filter(directives: &str) -> EnvFilter {
     let overall = directives.split(',').rfind(|part| !part.contains('='));
@@ -133,8 +134,8 @@ mod tests {
     use super::*;
     use tracing::{Level, enabled, subscriber::with_default};
 
-    /// Whether each is enabled: `info` and `warn` of `rmcp`, `info` of one of its modules, `info` of a crate
-    /// of ours.
+    /// Returns whether each of these is enabled: `info` and `warn` of `rmcp`, `info` of one of its modules, `info` of
+    /// one of our crates.
     fn heard(directives: &str) -> [bool; 4] {
         let subscriber = tracing_subscriber::registry().with(filter(directives));
         with_default(subscriber, || {

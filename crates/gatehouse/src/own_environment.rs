@@ -1,7 +1,6 @@
-//! Removes secrets from the process's own environment. The memory block that a process is started with keeps
-//! its variables until the end, and others can read it in `/proc`. So a process that finds a secret there
-//! executes its own program again, with the same process ID, and passes the secrets on standard input
-//! instead.
+//! Removes secrets from the process's own environment. The initial memory block of a process contains its variables
+//! until its end, and other processes can read them in `/proc`. If this process finds a secret there, it therefore
+//! executes its own program again, with the same process ID, and passes the secrets on standard input.
 
 use anyhow::{Context, Result};
 use gatehouse_config::Environment;
@@ -27,7 +26,8 @@ pub fn without_secrets() -> Result<Environment> {
         return Ok(environment);
     }
     let names: Vec<OsString> = environment.secrets().map(|(name, _)| name.into()).collect();
-    // A process that cannot find its own program has no `/proc`, so nothing can be read there.
+    // A process that cannot find its own program has no `/proc`, so no other process can read the
+    // variables.
     let Some(program) = own_program().filter(|_| !names.is_empty()) else {
         return Ok(environment);
     };
@@ -53,7 +53,7 @@ pub fn without_secrets() -> Result<Environment> {
     )
 }
 
-/// A memory file with `NAME=VALUE` entries, each ended by a NUL byte.
+/// Returns a memory file with `NAME=VALUE` entries, each ended by a NUL byte.
 fn moved_file(environment: &Environment) -> Result<File> {
     let mut text = Zeroizing::new(Vec::with_capacity(64 * 1024));
     for (name, value) in environment.secrets() {
@@ -68,13 +68,13 @@ fn moved_file(environment: &Environment) -> Result<File> {
     Ok(file)
 }
 
-/// Reads standard input to its end and replaces it with `/dev/null`, which frees the file.
+/// Reads standard input to its end and replaces it with `/dev/null`, which frees the memory file.
 fn read_moved() -> Result<Zeroizing<Vec<u8>>> {
     let mut file = File::from(std::io::stdin().as_fd().try_clone_to_owned()?);
     let metadata = file.metadata()?;
     let mut text = Zeroizing::new(Vec::new());
     if metadata.is_file() {
-        // Allocate once: a growing buffer leaves copies behind.
+        // The buffer is allocated once, because a growing buffer would leave copies in memory.
         text.resize(usize::try_from(metadata.len())?, 0);
         file.read_exact(&mut text)?;
     }
@@ -92,8 +92,8 @@ fn pair(entry: &[u8]) -> Option<(OsString, OsString)> {
     ))
 }
 
-/// The path of this program. On Linux, it also works after the file was replaced or deleted, as an upgrade of a package
-/// does under a running server.
+/// Returns the path of this program. On Linux, the path is usable even after the file was replaced or deleted, for
+/// example by a package upgrade.
 pub(crate) fn own_program() -> Option<PathBuf> {
     let path = std::env::current_exe().ok()?;
     let moved = || Path::new("/proc/self/exe").to_owned();

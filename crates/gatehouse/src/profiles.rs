@@ -1,6 +1,6 @@
-//! Reads the profiles of senders that users describe in files: `profiles/*.toml` in the data directory, at the start
-//! and whenever the files change. A file with a mistake does not affect the others: its profile stays as it was before
-//! the mistake, or is missing if it was never read.
+//! Reads the sender profiles that users describe in files: `profiles/*.toml` in the data directory, at the start and
+//! whenever the files change. A file with a mistake does not affect other files. Its profile stays in its last valid
+//! version, or is missing if there was none.
 
 mod files;
 
@@ -22,7 +22,7 @@ use tokio_util::task::TaskTracker;
 const POLL: Duration = Duration::from_secs(1);
 
 /// Properties of a file that change when it is written or replaced, or when its permissions change: inode, size, and
-/// time of the last change of the inode. `None` if they cannot be read.
+/// time of the last change of the inode. `None` if the properties cannot be read.
 type Stamp = Option<(u64, u64, (i64, i64))>;
 type Found = Result<BTreeMap<PathBuf, Stamp>, ErrorKind>;
 
@@ -31,13 +31,14 @@ type Found = Result<BTreeMap<PathBuf, Stamp>, ErrorKind>;
 struct Loaded {
     stamp: Stamp,
     parsed: Result<ProfileFile, String>,
-    /// The profile of this file that is in use: of its last version without a mistake.
+    /// The profile of this file that is in use, from its last version without a mistake.
     used: Option<ProfileFile>,
     problem: Option<String>,
 }
 
 impl Loaded {
-    /// The order in which files get their IDs: those that keep theirs, those that change theirs, and new ones.
+    /// Returns the order in which files get their IDs: first files that keep their ID, then files that change it, then
+    /// new files.
     fn rank(&self) -> u8 {
         let id = |file: &ProfileFile| file.profile().id;
         match (&self.used, &self.parsed) {
@@ -52,12 +53,12 @@ impl Loaded {
 #[derive(Debug)]
 pub struct ProfileFiles {
     folder: PathBuf,
-    /// The folder when it was last read; `None` before the first time.
+    /// The folder at the last read, or `None` before the first read.
     found: Option<Found>,
-    /// The folder as it was last seen, if it has changed since it was read.
+    /// The folder at the last check, if it has changed since the last read.
     changing: Option<Found>,
     files: BTreeMap<PathBuf, Loaded>,
-    /// What prevents all or several files from being read.
+    /// The problem that prevents some or all files from being read.
     problem: Option<String>,
 }
 
@@ -75,11 +76,11 @@ impl ProfileFiles {
         files
     }
 
-    /// Reads the files that changed since the last time, and puts their profiles to use. Returns whether it did. A
-    /// change is read at the second look that finds it: the beginning of a file that is still being written could be a
-    /// profile with a weaker verification. Blocks.
+    /// Reads files that changed since the last read, and applies their profiles. Returns whether profiles changed. A
+    /// change is read only when a second check finds the same change, because the beginning of a file that is still
+    /// being written could be a profile with a weaker verification. Blocks.
     fn look(&mut self) -> bool {
-        // Taken before the files are read, so that a change while they are read is noticed.
+        // The list is taken before the files are read, so a change during the read is detected.
         let found = list(&self.folder).map_err(|error| error.kind());
         if self.found.as_ref() == Some(&found) {
             self.changing = None;
@@ -114,7 +115,7 @@ impl ProfileFiles {
         for (path, stamp) in found {
             let before = self.files.get(path);
             let is_same = before.is_some_and(|before| before.stamp == *stamp);
-            // A new file does not displace one that was read.
+            // If the limit is reached, a new file does not displace a file that was read before.
             if is_same || (before.is_none() && self.files.len() >= MAX_FILES) {
                 continue;
             }
@@ -129,8 +130,8 @@ impl ProfileFiles {
         self.settle();
     }
 
-    /// Decides which profiles are in use. A file keeps the ID that it had against all others. Of several new files with
-    /// one ID, none is used, because it is not known which one describes the sender.
+    /// Decides which profiles are in use. A file keeps its ID, which no other file can take. If several new files have
+    /// the same ID, none is used, because it is unknown which of them describes the sender.
     fn settle(&mut self) {
         let new = self.files.values().filter(|file| file.used.is_none());
         let new = new.filter_map(|file| Some(file.parsed.as_ref().ok()?.profile().id));
@@ -181,7 +182,7 @@ fn shown(path: &Path) -> String {
     format!("{PROFILES_DIRECTORY}/{name}")
 }
 
-/// Puts changed files to use until shutdown.
+/// Applies changed files until shutdown.
 pub fn watch(
     files: Arc<Mutex<ProfileFiles>>,
     services: &Arc<Services>,
@@ -200,7 +201,7 @@ pub fn watch(
                 files.look().then(|| files.report())
             });
             match looked.await {
-                // An error is a panic. The folder is checked again at the next tick.
+                // An error means a panic. The folder is checked again at the next tick.
                 Ok(None) | Err(_) => {}
                 Ok(Some(report)) => {
                     tracing::info!(used = report.used, "the changed profile files were read");

@@ -1,14 +1,16 @@
-//! Files of an earlier installation in a data directory whose SQLite database is missing or empty. A server must not
-//! start as a new installation beside them: the first client that opens it would become its owner.
+//! Detects files of an earlier installation in a data directory whose SQLite database is missing or empty. A server
+//! must not start as a new installation in such a directory, because the first client that opens it would become its
+//! owner.
 //!
-//! These files count, because only a server that had a database writes them:
+//! These files count, because only a server with a database writes them:
 //!
 //! - the database's `-wal` and `-shm`, unless they are empty. SQLite would delete the `-wal` file.
 //! - every file whose name begins with `provider_keys.json`.
 //! - `backups`, if it contains a backup.
 //!
-//! Everything else can be there before the first start: settings, profiles, certificates, the lock file, `cli.key` for
-//! another server, and what a first start has left that did not reach the database. Caches prove nothing.
+//! All other files can exist before the first start: settings, profiles, certificates, the lock file, `cli.key` for
+//! another server, and files of a first start that failed before it opened the database. Caches are not evidence
+//! either.
 
 use crate::data_dir::{DataDirError, real};
 use gatehouse_backup::folder;

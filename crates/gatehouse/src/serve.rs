@@ -23,23 +23,23 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// How often the metrics recorder aggregates; until then it keeps every duration.
+/// How often the metrics recorder aggregates. It keeps every duration until then.
 const UPKEEP: Duration = Duration::from_secs(1);
 
-/// How long counting the failures of the last sends may take.
+/// The time limit for counting the failures of the last sends.
 const LAST_COUNT: Duration = Duration::from_secs(1);
-/// How long sending the last traces and metrics may take.
+/// The time limit for sending the last traces and metrics.
 const LAST_TELEMETRY: Duration = Duration::from_secs(2);
-/// How long the last events may take to reach other nodes.
+/// The time limit for sending the last events to other nodes.
 const LAST_EVENTS: Duration = Duration::from_millis(100);
 
 impl App {
-    /// Serves until `shutdown`, then drains requests and tasks, closes the database and releases the lock.
-    /// Standard output contains only the address and each new setup code.
+    /// Serves until `shutdown`, then drains requests and tasks, closes the database and releases the lock. Standard
+    /// output contains only the address and each new setup code.
     ///
     /// # Errors
-    /// If the address of `metrics.bind` or `voice.wyoming.bind` cannot be opened. Nothing was served then, and the
-    /// database is closed.
+    /// Fails if the address of `metrics.bind` or `voice.wyoming.bind` cannot be opened. No request was served then, and
+    /// the database is closed.
     pub async fn serve(
         &self,
         listening: impl Into<Listening>,
@@ -49,7 +49,7 @@ impl App {
         self.serve_within(listening, limits, shutdown).await
     }
 
-    /// Like [`Self::serve`], with other connection limits.
+    /// Serves like [`Self::serve`], with other connection limits.
     pub async fn serve_within(
         &self,
         listening: impl Into<Listening>,
@@ -78,7 +78,7 @@ impl App {
         let services = self.services();
         let tasks = TaskTracker::new();
         let shutdown = delayed(services, shutdown, &tasks);
-        // Set this up first: metrics reported before the recorder exists are lost.
+        // The recorder is set up first, because metrics reported before it exists are lost.
         let resolved = services.config.resolved();
         let settings = &resolved.settings.metrics;
         let metrics = settings.enabled.then(install_metrics).and_then(|made| {
@@ -86,7 +86,8 @@ impl App {
                 .ok()
         });
         if let Some(recorder) = metrics.clone() {
-            // A rate over a counter misses the increment with which the counter appears.
+            // The counter exists from the start, because a rate over a counter misses the increment
+            // with which the counter appears.
             metrics::counter!(LINES_DROPPED).increment(0);
             upkeep(move || recorder.run_upkeep(), &shutdown, &tasks);
         }
@@ -107,11 +108,11 @@ impl App {
         manager.watch(services, process.watchdog, &shutdown, &tasks);
         services.watch_database_file(shutdown.clone(), &tasks);
         self.0.gateway.watch_profiles(&shutdown, &tasks);
-        // Before requests count under limits that nodes share.
+        // This must happen before requests count toward limits that nodes share.
         services
             .follow_database_clock(shutdown.clone(), &tasks)
             .await;
-        // Subscribes before the first poll for changes of other nodes. Ends after everything else, so that
+        // The subscription begins before the first poll for changes of other nodes. It ends after everything else, so
         // other nodes receive the events of this node's last turns.
         let events_end = CancellationToken::new();
         gatehouse_rpc::events::bridge(&self.0.rpc, &events_end, &tasks).await;

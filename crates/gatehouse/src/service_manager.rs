@@ -9,12 +9,12 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// The socket of systemd. Without one, nothing is sent.
+/// The socket of systemd. Without a socket, no notification is sent.
 #[derive(Debug)]
 pub(crate) struct ServiceManager(Option<UnixDatagram>);
 
 impl ServiceManager {
-    /// Connects to the socket that systemd names. A failure is logged, and the service runs without it.
+    /// Connects to the socket that systemd names. A failure is logged, and the service runs without notifications.
     pub(crate) fn connect(process: &Process) -> Self {
         let name = process.notify_socket.as_deref();
         let connected = name.map(connect).transpose();
@@ -33,7 +33,7 @@ impl ServiceManager {
     }
 
     fn send(&self, state: &str) {
-        // systemd may be restarting itself. The service has no other way to notify it.
+        // systemd may be restarting. The service has no other way to notify it.
         if let Some(socket) = &self.0
             && let Err(error) = socket.send(state.as_bytes())
         {
@@ -41,7 +41,7 @@ impl ServiceManager {
         }
     }
 
-    /// Notifies the watchdog twice in the time that it waits, while `/health/live` is 200, until `shutdown`.
+    /// Notifies the watchdog twice per watchdog interval while `/health/live` returns 200, until `shutdown`.
     pub(crate) fn watch(
         self: &Arc<Self>,
         services: &Arc<Services>,

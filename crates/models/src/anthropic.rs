@@ -21,7 +21,7 @@ use serde_json::{Map, Value, json};
 const VERSION: HeaderName = HeaderName::from_static("anthropic-version");
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 
-/// Default for the required `max_tokens`. The oldest models reject more than 4096.
+/// The default for the required `max_tokens`. The oldest models reject more than 4096.
 const MAX_TOKENS: u32 = 8192;
 const MAX_TOKENS_OF_OLD_MODELS: u32 = 4096;
 
@@ -50,7 +50,7 @@ impl Family for Anthropic {
         if !call.tools().is_empty() {
             let tools = call.tools().iter().map(tool).collect();
             body.insert("tools".to_owned(), tools);
-            // Thinking does not allow a forced call.
+            // With thinking, the vendor does not allow a forced call.
             let choice = request.tool_choice.as_ref();
             if let Some(choice) = choice.filter(|_| thinking.fields.is_empty()) {
                 body.insert("tool_choice".to_owned(), tool_choice(choice));
@@ -69,7 +69,7 @@ impl Family for Anthropic {
         }
         // With thinking, only the default temperature is allowed.
         if let Some(temperature) = call.temperature().filter(|_| thinking.fields.is_empty()) {
-            // This family accepts 0 to 1; the other accepts up to 2.
+            // This family accepts 0 to 1. The other family accepts up to 2.
             let temperature = temperature.clamp(0.0, 1.0);
             body.insert("temperature".to_owned(), temperature.into());
         }

@@ -22,7 +22,7 @@ use reqwest::{Method, Request, Response};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 use url::Url;
 
-/// How much of an error body is read.
+/// The maximum number of bytes of an error body that are read.
 const MAX_ERROR_BYTES: usize = 64 << 10;
 
 /// The parts of a request that every attempt reuses.
@@ -37,11 +37,11 @@ struct Prepared<'a> {
 }
 
 impl Models {
-    /// Sends a conversation. Returns once the first chunk has arrived; the last chunk is `End`. Dropping the
-    /// future or the stream closes the connection.
+    /// Sends a conversation. Returns when the first chunk has arrived. The last chunk is `End`. Dropping the future or
+    /// the stream closes the connection.
     ///
-    /// Transient failures (429, 5xx, no connection) are retried up to three times within 20 seconds, until
-    /// the first chunk has arrived.
+    /// Transient failures (429, 5xx, no connection) before the first chunk are retried up to three times within 20
+    /// seconds.
     pub async fn chat(
         &self,
         model: &ModelRef,
@@ -51,8 +51,8 @@ impl Models {
             .await
     }
 
-    /// Like [`Models::chat`], and records the progress, for a caller that may end the call early. Failed attempts are
-    /// not recorded.
+    /// Sends a conversation like [`Models::chat`], and records the progress for a caller that may end the call early.
+    /// Failed attempts are not recorded.
     pub async fn chat_noting(
         &self,
         model: &ModelRef,
@@ -153,7 +153,7 @@ impl Inner {
         })
     }
 
-    /// One attempt. Returns once the first chunk has arrived.
+    /// Makes one attempt. Returns when the first chunk has arrived.
     async fn attempt(
         &self,
         prepared: &Prepared<'_>,

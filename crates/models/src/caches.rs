@@ -6,7 +6,8 @@ use gatehouse_domain::ModelFacts;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// How many models have cached answers. Callers of `/v1/*` can name any number of models.
+/// The maximum number of models with cached answers. Callers of `/v1/*` can name any number of
+/// models.
 const MAX_SHOWN: usize = 1000;
 
 #[derive(Debug)]
@@ -49,11 +50,12 @@ pub(crate) struct Probe {
     pub(crate) found: Option<Arc<Vec<Listed>>>,
 }
 
-/// The last probe. The lock is held during a probe, so that concurrent callers share it.
+/// The last probe. The lock is held during a probe, so concurrent callers wait for the same probe.
 #[derive(Debug, Default)]
 pub(crate) struct LocalServer(pub(crate) tokio::sync::Mutex<Option<Probe>>);
 
-/// Ollama servers' answers, by model. The facts of a model that the server does not have are empty.
+/// The answers of Ollama servers, by model. If the server does not have a model, its facts are
+/// empty.
 #[derive(Debug, Default)]
 pub(crate) struct Shown(Mutex<HashMap<ModelRef, ModelFacts>>);
 

@@ -27,17 +27,17 @@ pub(crate) struct Endpoint<'s> {
 }
 
 impl Endpoint<'_> {
-    /// Whether it is in a private network, where servers usually require no key.
+    /// Returns whether the provider is in a private network, where servers usually require no key.
     pub(crate) fn is_local(&self) -> bool {
         is_local(&self.base_url)
     }
 
-    /// The service that its stored key must be bound to.
+    /// Returns the service to which the provider's stored key must be bound.
     pub(crate) fn service(&self) -> KeyBinding {
         KeyBinding::of_url(self.kind.as_str(), &self.base_url)
     }
 
-    /// Whether its ID is a vendor's name.
+    /// Returns whether the provider's ID is a vendor's name.
     pub(crate) fn is_vendor(&self) -> bool {
         self.id == self.kind.as_str()
     }
@@ -57,8 +57,8 @@ impl<'s> Candidates<'s> {
             .or_else(|| self.local().filter(|_| id == LOCAL))
     }
 
-    /// The providers of the settings, sorted by ID, then the vendors that the settings do not override.
-    /// "First configured" refers to this order.
+    /// Returns the providers of the settings, sorted by ID, then the vendors that the settings do not override. "First
+    /// configured" refers to this order.
     pub(crate) fn all(&self) -> Vec<Endpoint<'s>> {
         let settings = self.settings;
         let described = settings.providers.iter().map(|(id, given)| Endpoint {
@@ -89,7 +89,7 @@ impl<'s> Candidates<'s> {
         described.chain(vendors).collect()
     }
 
-    /// The local server, unless the settings define a provider with its name.
+    /// Returns the local server, unless the settings define a provider with its name.
     pub(crate) fn local(&self) -> Option<Endpoint<'s>> {
         let base_url = self.local?;
         (!self.settings.providers.contains_key(LOCAL)).then_some(Endpoint {
@@ -114,8 +114,8 @@ impl<'s> Candidates<'s> {
     }
 }
 
-/// Decides from the URL alone, without DNS: an address outside the public internet, or a name that only a
-/// local network resolves.
+/// Returns whether a URL is local, without using DNS. A local URL has an address outside the public internet, or a name
+/// that only a local network resolves.
 fn is_local(url: &Url) -> bool {
     match url.host() {
         Some(Host::Ipv4(v4)) => is_local_v4(v4),

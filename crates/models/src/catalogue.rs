@@ -1,4 +1,4 @@
-//! The models to choose from. Caches each provider's list for five minutes.
+//! The available models. Each provider's list is cached for five minutes.
 
 use crate::call_error::unknown_provider;
 use crate::candidates::{Endpoint, LOCAL};
@@ -45,8 +45,8 @@ pub struct ProviderTest {
 }
 
 impl Models {
-    /// Every available model, sorted by id: the models named in the settings, otherwise those that the
-    /// provider lists. Providers that do not answer or have no key are left out.
+    /// Returns every available model, sorted by ID: the models named in the settings, otherwise the models that the
+    /// provider lists. Providers that do not answer or have no key are omitted.
     pub async fn list(&self) -> Vec<ModelInfo> {
         let settings = self.inner.settings.load_full();
         let candidates = self.inner.candidates(&settings).all();
@@ -64,8 +64,8 @@ impl Models {
         all
     }
 
-    /// Requests a provider's model list, bypassing the cache. With `key`, requests it with that key instead of the
-    /// provider's own, and changes neither the cache nor what is known about the provider's own key.
+    /// Requests a provider's model list, bypassing the cache. If `key` is given, uses it instead of the provider's own
+    /// key, and changes neither the cache nor the recorded state of the provider's own key.
     pub async fn test(
         &self,
         provider: &str,
@@ -107,7 +107,7 @@ impl Models {
         known(&settings, &model.provider, &model.model, Some(listed))
     }
 
-    /// Whether the settings name the model, or it is the default model of a vendor.
+    /// Returns whether the settings name the model, or it is the default model of a vendor.
     pub fn is_configured(&self, model: &ModelRef) -> bool {
         let settings = self.inner.settings.load();
         if settings.default.as_deref() == Some(model.to_string().as_str()) {
@@ -177,7 +177,7 @@ impl Inner {
         }
     }
 
-    /// The models of a provider, from the cache if possible.
+    /// Returns the models of a provider, from the cache if possible.
     pub(crate) async fn models_of(
         &self,
         endpoint: &Endpoint<'_>,

@@ -15,7 +15,7 @@ pub use tool::{ToolCall, ToolChoice, ToolSpec};
 pub struct ChatRequest {
     /// The system prompt.
     pub system: Option<String>,
-    /// Oldest first.
+    /// The messages, oldest first.
     pub messages: Vec<ChatMessage>,
     /// The tools that the model may call.
     pub tools: Vec<ToolSpec>,
@@ -37,7 +37,7 @@ pub struct ChatRequest {
 }
 
 /// Options of `OpenAI`'s chat completions. When absent, the provider's default applies. `OpenAI`'s default is not sent,
-/// because some compatible servers refuse these fields whatever their value. Other families ignore them.
+/// because some compatible servers refuse these fields with any value. Other families ignore them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct OpenaiOptions {
     /// Whether the model may call several tools at once.
@@ -51,8 +51,9 @@ pub struct OpenaiOptions {
 }
 
 impl ChatRequest {
-    /// The first option that has an effect only in the OpenAI-compatible family, by its name in `OpenAI`'s API. `strict`
-    /// of tools is not one of them: some clients set it for every tool, and others tolerate that it has no effect.
+    /// Returns the first option that has an effect only in the OpenAI-compatible family, by its name in `OpenAI`'s API.
+    /// `strict` of tools is not included: some clients set it for every tool, and tolerate that it has no effect
+    /// elsewhere.
     pub fn openai_option(&self) -> Option<&'static str> {
         let OpenaiOptions {
             parallel_tool_calls,
@@ -84,7 +85,7 @@ pub enum ReasoningEffort {
 }
 
 impl ReasoningEffort {
-    /// The serialized name.
+    /// Returns the serialized name.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Minimal => "minimal",
@@ -120,15 +121,15 @@ pub enum ChatMessage {
     /// A person, or a program in that role.
     User {
         text: String,
-        /// Only for models that read images.
+        /// Pictures, only for models that read images.
         pictures: Vec<Picture>,
     },
     Assistant {
         /// May be empty when there are tool calls.
         text: String,
         tool_calls: Vec<ToolCall>,
-        /// The reasoning behind this message, as [`Chunk::State`] delivered it. Only for the provider and the
-        /// model that wrote it.
+        /// The reasoning for this message, as [`Chunk::State`] delivered it. Only the provider and the model that wrote
+        /// it can use it.
         state: Option<Value>,
     },
     /// The result of a tool call.
@@ -141,7 +142,7 @@ pub enum ChatMessage {
 }
 
 impl ChatMessage {
-    /// A user's text.
+    /// Creates a message with a user's text.
     pub fn user(text: impl Into<String>) -> Self {
         Self::User {
             text: text.into(),
@@ -180,8 +181,8 @@ pub enum Chunk {
     Text(String),
     /// More reasoning, which is not part of the answer; never empty.
     Reasoning(String),
-    /// Data that the provider needs back with this message to continue the model's reasoning after a tool call. At most
-    /// one, before `End`. Its content is for the provider only.
+    /// Data that the provider must receive again with this message to continue the model's reasoning after a tool call.
+    /// At most one such chunk, before `End`. Only the provider interprets its content.
     State(Value),
     /// A complete call.
     ToolCall(ToolCall),

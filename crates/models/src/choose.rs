@@ -1,5 +1,5 @@
-//! Chooses the model: the agent's, otherwise the default of the settings, otherwise the model of the first usable
-//! provider or of a local server that has only one.
+//! Selects the model: the agent's, otherwise the default of the settings. Otherwise, selects the model of the first
+//! usable provider, or of a local server that has only one model.
 
 use crate::ModelError;
 use crate::call_error::unknown_provider;
@@ -13,8 +13,8 @@ const HINT: &str = "No language model is configured. Set OPENAI_API_KEY or ANTHR
                     machine and pull a model.";
 
 impl Models {
-    /// Chooses a model. `model` may be `provider/model`, but with an explicit `provider` it is a model of
-    /// that provider, because model names may contain slashes.
+    /// Selects a model. `model` may be `provider/model`. With an explicit `provider`, it is always a model of that
+    /// provider, because model names may contain slashes.
     pub async fn choose(
         &self,
         provider: Option<&str>,
@@ -128,7 +128,8 @@ fn wanted<'a>(
     }
 }
 
-/// Strips the provider prefix from `provider/model`, unless the settings name a model exactly so.
+/// Removes the provider prefix from `provider/model`, unless the settings contain a model with
+/// exactly this name.
 fn without_prefix<'a>(candidates: &Candidates<'_>, id: &str, model: &'a str) -> &'a str {
     let named = candidates
         .find(id)

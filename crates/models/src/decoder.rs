@@ -1,4 +1,4 @@
-//! The part of reading an answer that each family implements, and the limits that both share.
+//! The part of decoding that each family implements, and the limits that both families have.
 
 use crate::Limits;
 use crate::chat::{Chunk, StopReason, ToolCall};
@@ -8,10 +8,10 @@ use crate::think::{Piece, ThinkSplitter};
 use gatehouse_outbound::event_stream::{Event, TooLong};
 use serde::de::DeserializeOwned;
 
-/// Why an answer cannot be read further.
+/// Why an answer cannot be decoded further.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadError {
-    /// Not valid for the family.
+    /// The input is invalid in the family.
     Garbage,
     /// The stream exceeds a limit.
     TooLarge,
@@ -39,11 +39,11 @@ pub(crate) trait Decoder: Send {
     /// Decodes a whole answer from one document, including its `End`.
     fn document(&mut self, body: &[u8], out: &mut Vec<Chunk>) -> Result<(), ReadError>;
 
-    /// The part that was decoded so far.
+    /// Returns the part that was decoded so far.
     fn arrived(&self) -> Arrived;
 }
 
-/// Parses a document, distinguishing truncated from invalid input.
+/// Parses a document. Distinguishes truncated from invalid input.
 pub(crate) fn read_document<T: DeserializeOwned>(body: &[u8]) -> Result<T, ReadError> {
     serde_json::from_slice(body).map_err(|error| {
         if error.is_eof() {
@@ -54,7 +54,7 @@ pub(crate) fn read_document<T: DeserializeOwned>(body: &[u8]) -> Result<T, ReadE
     })
 }
 
-/// The limits that both families share: text, calls and call size.
+/// The limits for both families: text, number of calls, and size of calls.
 #[derive(Debug)]
 pub(crate) struct Counter {
     limits: Limits,
@@ -62,7 +62,7 @@ pub(crate) struct Counter {
     reasoning_bytes: usize,
     calls: usize,
     call_bytes: usize,
-    /// The bytes of reasoning that is not shown.
+    /// The size of reasoning that is not shown, in bytes.
     hidden_bytes: usize,
     think: ThinkSplitter,
 }
@@ -80,7 +80,7 @@ impl Counter {
         }
     }
 
-    /// Pushes text unless it is empty; fails when the text exceeds its limit.
+    /// Pushes text unless it is empty. Fails if the text exceeds its limit.
     pub(crate) fn text(&mut self, text: &str, out: &mut Vec<Chunk>) -> Result<(), ReadError> {
         self.text_bytes = self.text_bytes.saturating_add(text.len());
         if self.text_bytes > self.limits.text_bytes {
@@ -92,7 +92,7 @@ impl Counter {
         Ok(())
     }
 
-    /// Pushes reasoning unless it is empty; fails when it exceeds the limit of text.
+    /// Pushes reasoning unless it is empty. Fails if it exceeds the limit of text.
     pub(crate) fn reasoning(&mut self, text: &str, out: &mut Vec<Chunk>) -> Result<(), ReadError> {
         self.count_reasoning(text.len())?;
         if !text.is_empty() {
@@ -115,7 +115,7 @@ impl Counter {
         Ok(())
     }
 
-    /// Whether there was text, and the number of calls so far.
+    /// Returns whether there was text, and the number of calls so far.
     pub(crate) const fn place(&self) -> (bool, usize) {
         (self.text_bytes > 0, self.calls)
     }
@@ -125,12 +125,12 @@ impl Counter {
         out.extend(self.think.finish().map(chunk));
     }
 
-    /// Whether there was text, reasoning or a call.
+    /// Returns whether there was text, reasoning or a call.
     pub(crate) const fn has_content(&self) -> bool {
         self.text_bytes > 0 || self.reasoning_bytes > 0 || self.calls > 0
     }
 
-    /// Counts a new call; returns its index.
+    /// Counts a new call. Returns its index.
     pub(crate) fn begin_call(&mut self) -> Result<usize, ReadError> {
         self.calls += 1;
         if self.calls > self.limits.calls {
@@ -139,14 +139,14 @@ impl Counter {
         Ok(self.calls - 1)
     }
 
-    /// The bytes of text, reasoning and calls, without parts that are not shown.
+    /// Returns the size of text, reasoning and calls in bytes, without parts that are not shown.
     pub(crate) const fn written_bytes(&self) -> usize {
         let reasoning = self.reasoning_bytes.saturating_sub(self.hidden_bytes);
         let written = self.text_bytes.saturating_add(reasoning);
         written.saturating_add(self.call_bytes)
     }
 
-    /// Appends to a part of a call while the whole call stays within its limit.
+    /// Appends to a part of a call. Fails if the whole call exceeds its limit.
     pub(crate) fn grow(
         &mut self,
         call: &mut ToolCall,
@@ -170,8 +170,8 @@ fn chunk(piece: Piece) -> Chunk {
     }
 }
 
-/// The last call of an answer. If the answer was cut before the arguments of the call, they stay empty: with `{}`, the
-/// call would be made with other arguments than the model was about to write.
+/// Returns the last call of an answer. If the answer was cut before the arguments of the call, they stay empty. With
+/// `{}`, the call would be run with other arguments than the model intended.
 pub(crate) fn finished_last(call: ToolCall, stop: Option<StopReason>) -> Chunk {
     if stop == Some(StopReason::Length) {
         Chunk::ToolCall(call)
@@ -180,7 +180,7 @@ pub(crate) fn finished_last(call: ToolCall, stop: Option<StopReason>) -> Chunk {
     }
 }
 
-/// A complete call; empty arguments become `{}`.
+/// Returns a complete call. Empty arguments become `{}`.
 pub(crate) fn finished(mut call: ToolCall) -> Chunk {
     if call.arguments.trim().is_empty() {
         "{}".clone_into(&mut call.arguments);

@@ -1,4 +1,4 @@
-//! The model to use when none is specified. If there are several, a person must choose: the result is an error that
+//! The default model of a provider. If there are several candidates, a person must choose: the result is an error that
 //! names the setting.
 
 use crate::ModelError;
@@ -8,7 +8,7 @@ use crate::handle::Inner;
 use crate::listed::Listed;
 
 impl Inner {
-    /// The provider's model to use when none is specified.
+    /// Returns the provider's model to use if none is specified.
     pub(crate) async fn default_model(
         &self,
         endpoint: &Endpoint<'_>,
@@ -49,7 +49,7 @@ impl Inner {
                 (_, None) if listed.is_empty() => Err(none()),
                 (_, None) => Err(several()),
             },
-            // The chat request will report the problem.
+            // The chat request will report the same problem.
             Err(error) => match (vendors, error) {
                 (Some(model), _) => Ok(model),
                 (
@@ -65,7 +65,7 @@ impl Inner {
     }
 }
 
-/// Substrings of the names of models that do not chat.
+/// Substrings in the names of models that are not chat models.
 const OTHER_TRADES: &[&str] = &[
     "embed",
     "whisper",
@@ -83,7 +83,7 @@ const OTHER_TRADES: &[&str] = &[
     "instruct-0914",
 ];
 
-/// The only model that appears to be a chat model.
+/// Returns the model that appears to be the only chat model.
 pub(crate) fn only_chat_model(listed: &[Listed]) -> Option<String> {
     let chats = |name: &str| {
         let name = name.to_ascii_lowercase();

@@ -1,12 +1,12 @@
-//! Errors of models, and how the API reports them. The vendor's sentence is a field of its own, never part of
-//! the message: it is shown to the owner only, and not logged.
+//! Errors of models, and their form in the API. The vendor's sentence is a separate field, never part of the message.
+//! It is shown only to the owner and is not logged.
 
 use crate::refusal::Reason;
 use gatehouse_domain::{ErrorCode, Problem};
 use gatehouse_secrets::SecretsError;
 use std::time::Duration;
 
-/// Why a model could not be chosen or did not answer.
+/// Why a model could not be selected or did not answer.
 #[derive(Debug, thiserror::Error)]
 pub enum ModelError {
     /// The model or provider does not exist, or its key is missing.
@@ -23,7 +23,7 @@ pub enum ModelError {
         provider: String,
         /// The HTTP status, when it was not 200.
         status: Option<u16>,
-        /// Why it refused, when it did.
+        /// The classified reason of a refusal.
         reason: Option<Reason>,
         /// Whether the same request may succeed later.
         retryable: bool,
@@ -53,7 +53,7 @@ fn status_text(status: Option<u16>) -> String {
 }
 
 impl ModelError {
-    /// A failure without a response.
+    /// Returns a failure without a response.
     pub(crate) const fn failed(provider: String, retryable: bool) -> Self {
         Self::Failed {
             provider,
@@ -72,7 +72,7 @@ impl ModelError {
         }
     }
 
-    /// The kind of failure, in a word.
+    /// Returns the kind of failure as a single word.
     pub(crate) const fn kind(&self) -> &'static str {
         match self {
             Self::NotConfigured { .. } => "not_configured",
@@ -89,7 +89,7 @@ impl ModelError {
         }
     }
 
-    /// Whether the same request may succeed later.
+    /// Returns whether the same request may succeed later.
     pub const fn is_retryable(&self) -> bool {
         match self {
             Self::Failed { retryable, .. } => *retryable,

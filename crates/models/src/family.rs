@@ -22,7 +22,7 @@ pub(crate) struct ChatCall<'a> {
 }
 
 impl ChatCall<'_> {
-    /// The tools to send.
+    /// Returns the tools to send.
     pub(crate) fn tools(&self) -> &[ToolSpec] {
         if self.learned.no_tools {
             &[]
@@ -44,17 +44,17 @@ impl ChatCall<'_> {
 
 /// A provider family.
 pub(crate) trait Family: Send + Sync + fmt::Debug {
-    /// The chat path below the base URL.
+    /// Returns the chat path below the base URL.
     fn chat_path(&self) -> &'static [&'static str];
     fn chat_body(&self, call: &ChatCall<'_>) -> Value;
-    /// The headers of every request. `None` when the key is not a valid header value.
+    /// Returns the headers of every request. Returns `None` if the key is not a valid header value.
     fn headers(&self, key: Option<&str>) -> Option<HeaderMap>;
-    /// The query string for listing models.
+    /// Returns the query string for listing models.
     fn list_query(&self) -> Option<&'static str>;
     /// Parses one entry of a model list.
     fn listed(&self, entry: &Value) -> Option<Listed>;
     fn decoder(&self, limits: Limits) -> Box<dyn Decoder>;
-    /// The vendor's model to use when none is specified.
+    /// Returns the vendor's model to use when none is specified.
     fn default_model(&self) -> &'static str;
 }
 

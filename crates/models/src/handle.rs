@@ -47,7 +47,8 @@ impl Models {
         Self::with_tuning(parts, settings, Tuning::default())
     }
 
-    /// Like [`Self::new`], with other limits and another local server address, for tests.
+    /// Creates a handle like [`Self::new`], with other limits and another local server address, for
+    /// tests.
     pub fn with_tuning(parts: ModelsParts, settings: ModelsSettings, tuning: Tuning) -> Self {
         Self {
             inner: Arc::new(Inner {
@@ -66,7 +67,7 @@ impl Models {
         }
     }
 
-    /// Applies new settings. Answers in progress keep the old ones.
+    /// Applies new settings. Answers in progress keep the old settings.
     pub fn update_settings(&self, settings: ModelsSettings) {
         self.inner.settings.store(Arc::new(settings));
         self.inner.catalogue.forget();

@@ -1,13 +1,13 @@
-//! Makes a conversation valid for vendors: every tool call has a result, and every result a call. Interrupted
-//! turns and cut beginnings leave unmatched halves, and both vendors reject the whole conversation for one of
-//! them.
+//! Makes a conversation valid for vendors: every tool call has a result, and every result has a call. Interrupted turns
+//! and cut beginnings leave unmatched calls or results. Both vendors reject the whole conversation because of a single
+//! one.
 
 use crate::chat::{ChatMessage, ToolCall};
 
 /// The result of a call that was never answered.
 const BROKEN_OFF: &str = "There is no result: the turn was interrupted before the tool returned.";
 
-/// The conversation with complete pairs only, in the same order.
+/// Returns the conversation in the same order, with complete pairs only.
 pub(crate) fn paired(said: &[ChatMessage]) -> Vec<ChatMessage> {
     let mut out = Vec::with_capacity(said.len());
     let mut open: Vec<&ToolCall> = Vec::new();

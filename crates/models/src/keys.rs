@@ -11,7 +11,7 @@ use secrecy::{ExposeSecret, SecretString};
 pub(crate) enum Key<'s> {
     Stored(SecretString),
     Given(&'s SecretString),
-    /// Entered for a test. It is not the key in use.
+    /// The key was entered for a test. It is not the key in use.
     Unsaved(&'s SecretString),
     Absent(WhyAbsent),
 }
@@ -35,11 +35,11 @@ impl Key<'_> {
         }
     }
 
-    /// Whether the provider can be called with this key.
+    /// Returns whether the provider can be called with this key.
     pub(crate) fn serves(&self, endpoint: &Endpoint<'_>) -> bool {
         match self {
             Self::Stored(_) | Self::Given(_) | Self::Unsaved(_) => true,
-            // A provider that has had a key does not work without one, even in the local network.
+            // A provider with a stored key does not work without a key, even in the local network.
             Self::Absent(WhyAbsent::ForAnotherService) => false,
             Self::Absent(_) => endpoint.is_local(),
         }
@@ -49,7 +49,8 @@ impl Key<'_> {
         matches!(self, Self::Absent(WhyAbsent::Sealed))
     }
 
-    /// Like [`Self::serves`], but returns an error that says what to do.
+    /// Checks like [`Self::serves`], but returns an error that contains the next step for the
+    /// owner.
     pub(crate) fn check(&self, endpoint: &Endpoint<'_>) -> Result<(), ModelError> {
         if self.serves(endpoint) {
             return Ok(());
@@ -75,15 +76,14 @@ impl Key<'_> {
 }
 
 impl Inner {
-    /// Records that a stored key is sent to its provider now.
+    /// Records that a stored key is being sent to its provider.
     pub(crate) fn note_use(&self, endpoint: &Endpoint<'_>, key: &Key<'_>) {
         if matches!(key, Key::Stored(_)) {
             self.secrets.note_use(SecretKind::Provider, &endpoint.id);
         }
     }
 
-    /// While the vault is sealed, a stored key counts as absent, so that a key from another source is still
-    /// used.
+    /// Returns the key. While the vault is sealed, a stored key counts as absent, so a key from another source is used.
     pub(crate) async fn key<'s>(&self, endpoint: &Endpoint<'s>) -> Result<Key<'s>, ModelError> {
         let stored = self
             .secrets
@@ -109,8 +109,8 @@ impl Inner {
             WhyAbsent::NeverEntered
         }))
     }
-    /// Whether the provider rejected the key that is in use. A key that was entered since then, on any node, does
-    /// not count as rejected.
+    /// Returns whether the provider rejected the key in use. A key that was entered after the rejection, on any node,
+    /// does not count as rejected.
     pub(crate) async fn is_key_rejected(&self, endpoint: &Endpoint<'_>) -> bool {
         if !self.rejected_keys.has(endpoint) {
             return false;
@@ -129,13 +129,13 @@ impl Inner {
         }
     }
 
-    /// Records why a provider refused a request. A refusal for another reason than the key changes nothing.
+    /// Records why a provider refused a request. Does nothing if the reason was not the key.
     pub(crate) fn note_refused(&self, endpoint: &Endpoint<'_>, key: &Key<'_>, reason: Reason) {
-        // The rejection of the key in use must stay known.
+        // The recorded rejection of the key in use must be kept.
         if matches!(key, Key::Unsaved(_)) {
             return;
         }
-        // A local server may require a key although none was entered.
+        // A local server may require a key although none is configured.
         if let Some(text) = key.text().filter(|_| reason == Reason::KeyRejected) {
             self.rejected_keys.note_rejected(endpoint, text);
         }

@@ -1,7 +1,7 @@
 //! Context windows of models whose providers do not report them. Sources:
 //! <https://platform.openai.com/docs/models>, <https://platform.claude.com/docs/en/about-claude/models>.
 
-/// By name prefix; longer prefixes come first.
+/// Context windows by name prefix. Longer prefixes come first.
 const KNOWN: &[(&str, u64)] = &[
     ("claude-", 200_000),
     ("gpt-4.1", 1_047_576),
@@ -15,7 +15,7 @@ const KNOWN: &[(&str, u64)] = &[
     ("o4-mini", 200_000),
 ];
 
-/// The context window in tokens (input and output), derived from the model's name.
+/// Returns the context window in tokens (input and output), derived from the model's name.
 pub(crate) fn known_context(model: &str) -> Option<u64> {
     // `OpenRouter` and others prefix the name with the vendor.
     let name = model.rsplit('/').next().unwrap_or(model);

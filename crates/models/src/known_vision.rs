@@ -1,7 +1,7 @@
-//! Which models read images, for providers whose model list does not report it. The list contains only models whose
-//! vendors publish it; any other model counts as unknown, and images are not sent to it.
+//! The models that read images, for providers whose model list does not report it. The list contains only models whose
+//! vendors document it. Any other model counts as unknown, and gets no images.
 
-/// Models by name. Their snapshots, whose names end with a date, read images as well.
+/// Models by name. Their snapshots, whose names end with a date, also read images.
 const MODELS: &[&str] = &[
     // <https://developers.openai.com/api/docs/models>: "all latest OpenAI models support text and image input".
     "gpt-5.6-sol",
@@ -29,7 +29,7 @@ const MODELS: &[&str] = &[
     "gemini-2.0-flash-lite",
 ];
 
-/// All models whose names begin like this. <https://platform.claude.com/docs/en/build-with-claude/vision>: "the
+/// Name prefixes of models that read images. <https://platform.claude.com/docs/en/build-with-claude/vision>: "the
 /// Claude 3 and 4 families". Anthropic's own list reports it too.
 const FAMILIES: &[&str] = &[
     "claude-3",
@@ -38,7 +38,7 @@ const FAMILIES: &[&str] = &[
     "claude-sonnet-4",
 ];
 
-/// Whether a model reads images, derived from its name. Never `Some(false)`.
+/// Returns whether a model reads images, derived from its name. Never returns `Some(false)`.
 pub(crate) fn known_vision(model: &str) -> Option<bool> {
     // `OpenRouter` and others prefix the name with the vendor.
     let name = model.rsplit('/').next().unwrap_or(model);
@@ -51,7 +51,7 @@ pub(crate) fn known_vision(model: &str) -> Option<bool> {
     (is_model || is_family).then_some(true)
 }
 
-/// Nothing, or a date such as `-2024-08-06` or `-001`.
+/// Returns whether the rest is empty, or a date such as `-2024-08-06` or `-001`.
 fn is_date(rest: &str) -> bool {
     rest.is_empty()
         || rest.strip_prefix('-').is_some_and(|date| {

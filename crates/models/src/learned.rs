@@ -1,5 +1,5 @@
-//! Parameters that models do not accept. Recorded after a refusal, omitted from every later request to the same model,
-//! and accepted again when the settings change or the process ends.
+//! Parameters that models do not accept. A refused parameter is recorded, and omitted from every later request to the
+//! same model. The record is cleared when the settings change or the process ends.
 
 use crate::model_ref::ModelRef;
 use crate::refusal::Reason;
@@ -7,7 +7,7 @@ use crate::{ChatRequest, ProviderKind};
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-/// Parameters to omit from requests to a model, or to write differently.
+/// Parameters to omit from requests to a model, or to send in another form.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -31,8 +31,8 @@ pub(crate) struct Learned {
 }
 
 impl Learned {
-    /// Learns from a refusal of a request. Returns false if the request did not contain the refused parameter, so that
-    /// repeating it would not help.
+    /// Learns from a refusal of a request. Returns false if the request did not contain the refused parameter.
+    /// Repeating the request would then not help.
     pub(crate) fn learn(
         &mut self,
         reason: Reason,
@@ -57,7 +57,8 @@ impl Learned {
     }
 }
 
-/// How many models have learned parameters. Callers of `/v1/*` can name any number of models.
+/// The maximum number of models with learned parameters. Callers of `/v1/*` can name any number of
+/// models.
 const MAX_MODELS: usize = 1000;
 
 /// Learned parameters, by model.

@@ -1,9 +1,9 @@
-//! Language models: two provider families behind one trait, OpenAI-compatible chat completions and Anthropic
-//! Messages, both with streaming and tools. This crate chooses a provider, finds its key, sends the
-//! conversation and streams the answer.
+//! Language models: two provider families behind one trait, OpenAI-compatible chat completions and Anthropic Messages,
+//! both with streaming and tools. This crate selects a provider, finds its key, sends the conversation and streams the
+//! answer.
 //!
-//! It must not depend on agents, sessions or the database: every call carries the whole conversation. It never shows a
-//! vendor's error text, because that may repeat the request.
+//! This crate must not depend on agents, sessions or the database: every call contains the whole conversation. It never
+//! shows a vendor's error text, because that text may repeat the request.
 
 mod anthropic;
 mod attempt;

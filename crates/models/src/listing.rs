@@ -1,5 +1,4 @@
-//! Requests a provider's model list. The response is untrusted: its size is limited and invalid entries are
-//! skipped.
+//! Requests a provider's model list. The response is untrusted, so its size is limited and invalid entries are skipped.
 
 use crate::ModelError;
 use crate::call_error::{outbound_error, refused};
@@ -20,7 +19,7 @@ const MAX_MODELS: usize = 1_000;
 const MAX_NAME_BYTES: usize = 256;
 
 impl Inner {
-    /// Requests the list with a timeout, without the cache.
+    /// Requests the list with a timeout, bypassing the cache.
     pub(crate) async fn ask_for_models(
         &self,
         endpoint: &Endpoint<'_>,
@@ -32,7 +31,7 @@ impl Inner {
         self.ask_with_key(endpoint, &key, timeouts).await
     }
 
-    /// Requests the list with this key, which may be one that is not in use.
+    /// Requests the list with this key, which need not be the key in use.
     pub(crate) async fn ask_with_key(
         &self,
         endpoint: &Endpoint<'_>,
@@ -71,7 +70,7 @@ impl Inner {
         self.note_accepted(endpoint, key);
         let body = (!cut).then(|| serde_json::from_slice::<Value>(&body).ok());
         let body = body.flatten().ok_or_else(garbage)?;
-        // Most providers put the list under `data`; some send a bare array.
+        // Most providers return the list under `data`, some as a bare array.
         let list = body.get("data").unwrap_or(&body);
         let list = list.as_array().ok_or_else(garbage)?;
         let listed = list.iter().filter_map(|entry| family.listed(entry));

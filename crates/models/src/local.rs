@@ -1,5 +1,5 @@
-//! Detects an unconfigured model server on this machine. The probe is short and its result cached for some
-//! seconds, so that it never delays a turn.
+//! Detects an unconfigured model server on this machine. The probe is short and its result is cached for some seconds,
+//! so it never delays a turn.
 
 use crate::caches::Probe;
 use crate::handle::Inner;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 const REMEMBERED_MS: u64 = 5_000;
 
 impl Inner {
-    /// The models of the local server; `None` when there is no such server.
+    /// Returns the models of the local server, or `None` when there is no such server.
     pub(crate) async fn local_models(&self) -> Option<Arc<Vec<Listed>>> {
         let settings = self.settings.load_full();
         let endpoint = self.candidates(&settings).local()?;

@@ -1,9 +1,9 @@
-//! Asks an Ollama server for the properties of a model. Its OpenAI-compatible list contains only names.
+//! Requests the properties of a model from an Ollama server, because its OpenAI-compatible list contains only names.
 //!
 //! Format: <https://docs.ollama.com/api-reference/show-model-details>: `capabilities`, `model_info` with
-//! `<architecture>.context_length`, and `parameters`, a text with lines such as `num_ctx 32768`.
-//! Without `num_ctx`, the server decides how much of the window it uses
-//! (<https://docs.ollama.com/context-length>) and does not report it here; the settings can.
+//! `<architecture>.context_length`, and `parameters`, a text with lines such as `num_ctx 32768`. Without `num_ctx`, the
+//! server decides how much of the window it uses (<https://docs.ollama.com/context-length>) and does not report it
+//! here. The owner can configure it in the settings.
 
 use crate::ModelError;
 use crate::call_error::outbound_error;
@@ -20,9 +20,9 @@ use serde_json::{Value, json};
 const MAX_BYTES: usize = 4 << 20;
 
 impl Models {
-    /// Asks the provider about a model whose context window is unknown: requests the provider's list, and on Ollama
-    /// also the model. `with_vision`: does so too if it is unknown whether the model reads images. Sends each request
-    /// only once. A failure is not an error: the model stays unknown.
+    /// Requests the facts about a model whose context window is unknown: the provider's list, and on Ollama also the
+    /// model. With `with_vision`, also does this if it is unknown whether the model reads images. Sends each request
+    /// only once. A failure is not an error; the facts then stay unknown.
     pub async fn learn_facts(&self, model: &ModelRef, with_vision: bool) {
         let inner = &self.inner;
         let settings = inner.settings.load_full();

@@ -131,7 +131,8 @@ impl Family for Openai {
     }
 }
 
-/// `OpenAI` renamed the limit, and its newer models reject the old name. Compatible servers support only the old one.
+/// Returns the name of the limit. `OpenAI` renamed it, and its newer models reject the old name. Compatible servers
+/// support only the old name.
 fn limit_name(base_url: &Url, is_other: bool) -> &'static str {
     let is_openai = base_url.host_str() == Some("api.openai.com");
     if is_openai ^ is_other {
@@ -141,7 +142,8 @@ fn limit_name(base_url: &Url, is_other: bool) -> &'static str {
     }
 }
 
-/// Gemini's models refuse what `OpenAI`'s accept, also behind a reseller.
+/// Returns the dialect of the model. Gemini's models refuse schemas that `OpenAI`'s models accept,
+/// even behind a reseller.
 fn dialect(call: &ChatCall<'_>) -> Dialect {
     let is_google = call.base_url.host_str() == Some("generativelanguage.googleapis.com");
     let model = call.model.rsplit('/').next().unwrap_or(call.model);
@@ -152,9 +154,9 @@ fn dialect(call: &ChatCall<'_>) -> Dialect {
     }
 }
 
-/// Mistral refuses a user's message after the result of a tool: "Unexpected role 'user' after role 'tool'" (code 3230,
-/// <https://github.com/avante-corp/avante.nvim/issues/2562>). For its models, also behind a reseller, an answer comes
-/// between them.
+/// Inserts an answer between the result of a tool and a user's message, for Mistral's models, even behind a reseller.
+/// Otherwise they refuse the conversation: "Unexpected role 'user' after role 'tool'" (code 3230,
+/// <https://github.com/avante-corp/avante.nvim/issues/2562>).
 fn bridged(call: &ChatCall<'_>, said: Vec<ChatMessage>) -> Vec<ChatMessage> {
     let model = call.model.rsplit('/').next().unwrap_or(call.model);
     let is_mistral = call.base_url.host_str() == Some("api.mistral.ai")

@@ -10,39 +10,42 @@ use gatehouse_domain::KeyBinding;
 pub struct ProviderInfo {
     pub id: String,
     pub kind: ProviderKind,
-    /// Without a trailing slash.
+    /// The base URL without a trailing slash.
     pub base_url: String,
-    /// Whether it can be used: it has a key, or is local and needs none.
+    /// Whether the provider can be used: it has a key, or is local and needs none.
     pub configured: bool,
-    /// Whether it was auto-detected: its key comes from the environment, or it is the local server.
+    /// Whether the provider was auto-detected: its key comes from the environment, or it is the
+    /// local server.
     pub detected: bool,
     /// The last characters of the stored key.
     pub key_hint: Option<String>,
-    /// The base URL that the stored key was entered for, if the key is not used because the provider's kind or
-    /// origin changed since.
+    /// The base URL that the stored key was entered for. Set only if the key is not used because the provider's kind or
+    /// origin has changed.
     pub key_for: Option<String>,
-    /// Whether the provider rejected this key in the last request with it from this process.
+    /// Whether the provider rejected this key in the last request from this process.
     pub key_rejected: bool,
 }
 
 impl Models {
-    /// The kind of a provider, with or without a key; `None` if there is no provider with this ID.
+    /// Returns the kind of a provider, with or without a key, or `None` if there is no provider
+    /// with this ID.
     pub fn provider_kind(&self, id: &str) -> Option<ProviderKind> {
         let settings = self.inner.settings.load();
         let endpoint = self.inner.candidates(&settings).find(id)?;
         Some(endpoint.kind)
     }
 
-    /// The service that the key of a provider is sent to; `None` if there is no provider with this ID.
+    /// Returns the service to which the key of a provider is sent, or `None` if there is no provider with this ID.
     pub fn key_binding(&self, id: &str) -> Option<KeyBinding> {
         let settings = self.inner.settings.load();
         let endpoint = self.inner.candidates(&settings).find(id)?;
         Some(endpoint.service())
     }
 
-    /// The two vendors, the providers of the settings, and a local server that answers; sorted by ID.
+    /// Returns the two vendors, the providers of the settings, and a local server that answers, sorted by ID.
     ///
-    /// A stored key's hint is shown only while the provider's kind and origin match those it was entered for.
+    /// A stored key's hint is shown only while the provider's kind and origin are the ones that the key was entered
+    /// for.
     pub async fn providers(&self) -> Result<Vec<ProviderInfo>, ModelError> {
         let settings = self.inner.settings.load_full();
         let candidates = self.inner.candidates(&settings);

@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::Value;
 use std::time::Duration;
 
-/// Why a provider refused a request. A closed list, unlike the vendor's own sentence.
+/// Why a provider refused a request. This is a closed list, unlike the vendor's own sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
@@ -56,7 +56,7 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// The name in the API.
+    /// Returns the name in the API.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::ContextTooLong => "context_too_long",
@@ -81,7 +81,7 @@ impl Reason {
         }
     }
 
-    /// The sentence about the provider, without its name: "The model provider p …".
+    /// Returns the sentence about the provider without its beginning: "The model provider p …".
     pub(crate) const fn sentence(self) -> Option<&'static str> {
         Some(match self {
             Self::NoTools => "does not support tools with this model",
@@ -118,12 +118,12 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// Whether the same request may succeed later.
+    /// Returns whether the same request may succeed later.
     pub fn is_retryable(self) -> bool {
         self.reason != Reason::ContextTooLong && self.status.is_some_and(may_work_later)
     }
 
-    /// Whether a retry within seconds is worthwhile. Exhausted credit lasts longer.
+    /// Returns whether a retry within seconds is worthwhile. Exhausted credit takes longer.
     pub fn is_worth_a_retry(self) -> bool {
         self.reason != Reason::NoCredit && self.is_retryable()
     }
@@ -150,8 +150,8 @@ pub(crate) fn with_status(status: u16, body: &[u8]) -> Refusal {
     }
 }
 
-/// The delay that a body asks for: Google's `RetryInfo` (`google/rpc/error_details.proto`). Gemini sends it instead of
-/// `Retry-After`.
+/// Returns the delay that a body requests: Google's `RetryInfo` (`google/rpc/error_details.proto`). Gemini sends it
+/// instead of `Retry-After`.
 pub(crate) fn asked_wait(body: &[u8]) -> Option<Duration> {
     let value: Value = serde_json::from_slice(body).ok()?;
     let error = value.get(0).unwrap_or(&value).get("error")?;

@@ -1,4 +1,4 @@
-//! The keys that providers rejected in the last request with them. Kept in memory, so a restart clears it.
+//! The keys that providers rejected in the last request. They are kept in memory, so a restart clears them.
 
 use crate::candidates::Endpoint;
 use std::collections::HashMap;
@@ -10,17 +10,17 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 #[derive(Debug, Default)]
 pub(crate) struct RejectedKeys {
     fingerprints: Mutex<HashMap<String, u64>>,
-    /// Hashes with a random secret of this process, so that a fingerprint reveals nothing about the key.
+    /// Hashes with a random secret of this process. A fingerprint therefore reveals nothing about the key.
     hasher: RandomState,
 }
 
 impl RejectedKeys {
-    /// Whether the provider has rejected a key.
+    /// Returns whether the provider has rejected a key.
     pub(crate) fn has(&self, endpoint: &Endpoint<'_>) -> bool {
         self.all().contains_key(&*endpoint.id)
     }
 
-    /// Whether the provider rejected this key.
+    /// Returns whether the provider rejected this key.
     pub(crate) fn is(&self, endpoint: &Endpoint<'_>, key: &str) -> bool {
         self.all().get(&*endpoint.id) == Some(&self.fingerprint(endpoint, key))
     }

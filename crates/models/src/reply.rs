@@ -34,7 +34,8 @@ impl Failure {
         }
     }
 
-    /// Not retried: the request has already used up its own time limit.
+    /// Returns a failure that is not retried, because the request has already used up its own time
+    /// limit.
     pub(crate) fn timeout(provider: &str) -> Self {
         let provider = provider.to_owned();
         Self::new(ModelError::Timeout { provider }, false)
@@ -60,9 +61,9 @@ impl Failure {
 /// The format of a response, from its content type.
 #[derive(Debug, PartialEq, Eq)]
 enum Shape {
-    /// A stream of events. Also assumed without a content type, since a stream was requested.
+    /// A stream of events. Also assumed without a content type, because a stream was requested.
     Events,
-    /// One JSON document: the server does not support streams.
+    /// One JSON document. The server does not support streams.
     Document,
     /// Anything else.
     Other,
@@ -101,7 +102,8 @@ pub(crate) struct Reply {
 }
 
 impl Reply {
-    /// Fails for a response that is neither a stream nor a document, such as a proxy's error page.
+    /// Creates an answer. Fails for a response that is neither a stream nor a document, such as a
+    /// proxy's error page.
     pub(crate) fn new(
         response: Response,
         provider: String,
@@ -176,7 +178,7 @@ impl Reply {
         if failure.is_some() || self.reader.is_complete() {
             self.failure = failure;
             self.is_over = true;
-            // Close the connection now, even if the caller keeps the stream.
+            // The connection is closed immediately, even if the caller keeps the stream.
             self.body = stream::empty().boxed();
         }
     }

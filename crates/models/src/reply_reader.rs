@@ -1,5 +1,5 @@
-//! Decodes the bytes of an answer into chunks, for either family. Uses neither clock nor network, so a fuzzer
-//! can drive it. Limits everything that a provider could send without end.
+//! Decodes the bytes of an answer into chunks, for either family. Uses neither clock nor network, so a fuzzer can drive
+//! it. Limits all data that a provider could send endlessly.
 
 use crate::chat::Chunk;
 use crate::decoder::Decoder;
@@ -33,7 +33,8 @@ impl ReplyReader {
         }
     }
 
-    /// For an answer in one document, from servers without streaming. It has the size limit of one event.
+    /// Creates a reader for an answer in one document, from servers without streaming. The document has the size limit
+    /// of one event.
     pub fn of_document(kind: ProviderKind, limits: Limits) -> Self {
         Self {
             document: Some(Vec::new()),
@@ -41,12 +42,13 @@ impl ReplyReader {
         }
     }
 
-    /// Whether `End` was pushed. Everything after it is ignored.
+    /// Returns whether `End` was pushed. Everything after it is ignored.
     pub const fn is_complete(&self) -> bool {
         self.complete
     }
 
-    /// The part that was decoded so far. An answer in one document is decoded at its end.
+    /// Returns the part that was decoded so far. An answer in one document is decoded only at its
+    /// end.
     pub(crate) fn arrived(&self) -> Arrived {
         self.decoder.arrived()
     }

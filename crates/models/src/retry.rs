@@ -1,4 +1,4 @@
-//! Retry delays that a provider asks for.
+//! Retry delays that a provider requests.
 
 use gatehouse_domain::Timestamp;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 /// Retries after the first attempt.
 pub(crate) const RETRIES: u32 = 3;
 
-/// The provider's delay: `Retry-After` in seconds or as a date (RFC 9110, section 10.2.3), or `OpenAI`'s
+/// Returns the provider's delay: `Retry-After` in seconds or as a date (RFC 9110, section 10.2.3), or `OpenAI`'s
 /// `retry-after-ms`.
 pub(crate) fn asked_wait(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);

@@ -1,11 +1,10 @@
-//! Rewrites the JSON schemas of tools into the subset that a provider family accepts. A schema that a family
-//! refuses would fail every turn. The result may admit more than the original: tools check their input
-//! against the original.
+//! Rewrites the JSON schemas of tools into the subset that a provider family accepts. A schema that a family refuses
+//! would make every turn fail. The result may admit more than the original, because tools check their input against the
+//! original.
 //!
-//! Sources: `OpenAI` <https://platform.openai.com/docs/guides/function-calling> (the root is an object,
-//! arrays have `items`), Anthropic
-//! <https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use> (no `oneOf`, `allOf`
-//! or `anyOf` at the root, property names of `[a-zA-Z0-9_.-]{1,64}`), Gemini
+//! Sources: `OpenAI` <https://platform.openai.com/docs/guides/function-calling> (the root is an object, arrays have
+//! `items`), Anthropic <https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use> (no `oneOf`,
+//! `allOf` or `anyOf` at the root, property names of `[a-zA-Z0-9_.-]{1,64}`), Gemini
 //! <https://ai.google.dev/api/caching#Schema> (a closed list of fields).
 
 mod gemini;
@@ -21,12 +20,15 @@ pub(crate) enum Dialect {
     Gemini,
 }
 
-/// References and alternatives are followed to this depth. Deeper parts, as in a recursive schema, accept any value.
+/// The depth to which references and alternatives are followed. Deeper parts, as in a recursive schema, accept any
+/// value.
 const MAX_DEPTH: usize = 12;
-/// A schema with more parts than this is cut: each `$ref` copies its target.
+/// The maximum number of parts of a schema, because each `$ref` copies its target. Further parts
+/// are cut.
 const MAX_NODES: usize = 5_000;
 
-/// The schema of a tool's input object in a form that `dialect` accepts. Normalizing twice changes nothing.
+/// Returns the schema of a tool's input object in a form that `dialect` accepts. Normalizing twice has the same result
+/// as normalizing once.
 pub(crate) fn normalized(schema: &Value, dialect: Dialect) -> Value {
     let mut rewrite = Rewrite {
         root: schema,
@@ -55,7 +57,7 @@ struct Rewrite<'a> {
 impl Rewrite<'_> {
     fn part(&mut self, part: &Value, depth: usize) -> Value {
         self.nodes += 1;
-        // `true` admits anything; `false`, which admits nothing, has no equivalent.
+        // `true` admits anything. `false` admits nothing and has no equivalent.
         let Some(given) = part.as_object() else {
             return self.anything();
         };
@@ -67,14 +69,14 @@ impl Rewrite<'_> {
                 .strip_prefix('#')
                 .and_then(|path| self.root.pointer(path))
                 .cloned();
-            // Fields next to `$ref`, such as a description, win.
+            // Fields next to `$ref`, such as a description, take precedence.
             let mut merged = match target {
                 Some(Value::Object(target)) => target,
                 _ => Map::new(),
             };
             let beside = given.iter().filter(|(name, _)| *name != "$ref");
             merged.extend(beside.map(|(name, value)| (name.clone(), value.clone())));
-            // Counts more, so that a schema that contains itself stays small.
+            // The depth grows by two, so a schema that contains itself stays small.
             return self.part(&Value::Object(merged), depth + 2);
         }
         let mut made = Map::new();
@@ -86,7 +88,7 @@ impl Rewrite<'_> {
 
     fn field(&mut self, made: &mut Map<String, Value>, name: &str, value: &Value, depth: usize) {
         let value = match (name, value) {
-            // References to these are replaced by their targets.
+            // Targets replace the references, so these fields are not needed.
             ("$schema" | "$id" | "$defs" | "definitions" | "$comment" | "$anchor", _) => return,
             ("properties" | "patternProperties", Value::Object(parts)) => {
                 let parts = parts
@@ -130,7 +132,7 @@ impl Rewrite<'_> {
         Value::Object(made)
     }
 
-    /// A schema that admits anything. Gemini requires a type.
+    /// Returns a schema that admits anything. Gemini requires a type.
     fn anything(&self) -> Value {
         match self.dialect {
             Dialect::Gemini => json!({ "type": "string" }),

@@ -9,13 +9,13 @@ use url::Url;
 
 /// The settings of the models crate.
 pub struct ModelsSettings {
-    /// `provider/model` for agents that name none.
+    /// `provider/model` for agents without a model.
     pub default: Option<String>,
     /// Whether keys from the environment are used.
     pub autodetect: bool,
     /// The proxy for providers outside the local network.
     pub proxy: Option<Url>,
-    /// By ID.
+    /// The providers by ID.
     pub providers: BTreeMap<String, ProviderSettings>,
     /// `OPENAI_API_KEY` for the provider `openai`, if it belongs to that provider's kind and address.
     pub openai_api_key: Option<SecretString>,
@@ -49,17 +49,18 @@ impl fmt::Debug for ModelsSettings {
 /// Timeouts for providers.
 #[derive(Clone, Copy, Debug)]
 pub struct Timeouts {
-    /// Timeout for the response headers, and for each read until the first chunk. Local models process the whole
-    /// conversation before they answer, and `OpenAI`'s reasoning models send nothing while they reason. A server that
-    /// is down fails earlier, when the connection is made, and `agents.turn_timeout_seconds` ends a turn.
+    /// Timeout for the response headers, and for each read until the first chunk. It is long, because local models
+    /// process the whole conversation before they answer, and `OpenAI`'s reasoning models send nothing while they
+    /// reason. A server that is down fails earlier, at the connection, and `agents.turn_timeout_seconds` ends a turn.
     pub first: Duration,
-    /// Timeout between two reads of an answer. A model may reason silently between text and a tool call, too.
+    /// Timeout between two reads of an answer. A model may also reason silently between text and a tool call.
     pub idle: Duration,
     /// Timeout for the whole answer.
     pub whole: Duration,
-    /// Limit for all attempts together: no attempt starts later than this after the first.
+    /// The time after the first attempt in which another attempt may start.
     pub retries_total: Duration,
-    /// The backoff before the first retry. It doubles each time, with up to half as much jitter.
+    /// The backoff before the first retry. The backoff doubles with each retry, plus a jitter of up
+    /// to half of it.
     pub retry_base: Duration,
     /// Timeout for a list of models.
     pub list: Duration,

@@ -1,4 +1,4 @@
-//! Separates reasoning in `<think>` tags from the answer. Many open models write it at the beginning of their
+//! Separates reasoning in `<think>` tags from the answer. Many open models write these tags at the beginning of their
 //! text (`DeepSeek` R1, Qwen 3, `SmolLM` 3; their chat templates define the tags).
 
 /// The tags that begin and end reasoning.
@@ -12,22 +12,22 @@ pub(crate) enum Piece {
     Reasoning(String),
 }
 
-/// Splits an answer that arrives in pieces. Only reasoning at the beginning counts; a tag later in the answer
-/// is text.
+/// Splits an answer that arrives in pieces. Only reasoning at the beginning is recognized. A tag later in the answer is
+/// text.
 #[derive(Debug, Default)]
 pub(crate) struct ThinkSplitter {
     state: State,
-    /// Received but not decided yet: at most a part of a tag, or blanks.
+    /// The undecided text: at most a part of a tag, or blanks.
     held: String,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum State {
-    /// Nothing but blanks so far.
+    /// Only blanks so far.
     #[default]
     Beginning,
     Reasoning,
-    /// Reasoning has ended; blanks before the answer are dropped.
+    /// Reasoning has ended. Blanks before the answer are dropped.
     Between,
     Answer,
 }
@@ -55,7 +55,7 @@ impl ThinkSplitter {
         }
     }
 
-    /// Decides about a part of the withheld text; false if more text is needed.
+    /// Decides about a part of the withheld text. Returns false if more text is needed.
     fn step(&mut self, out: &mut Vec<Piece>) -> bool {
         match self.state {
             State::Beginning => {
@@ -104,7 +104,7 @@ fn push_reasoning(out: &mut Vec<Piece>, text: &str) {
     }
 }
 
-/// The length of the end of `text` that may be the beginning of the closing tag.
+/// Returns the length of the suffix of `text` that may be the beginning of the closing tag.
 fn partial_tag(text: &str) -> usize {
     let longest = CLOSE.len() - 1;
     let ends = (1..=longest.min(text.len())).rev();

@@ -1,8 +1,8 @@
-//! Where a provider's requests go and what their headers are: the family's form, Azure's form, the headers of
-//! the settings, and the proxy.
+//! The URLs and headers of a provider's requests: the family's form, Azure's form, the headers of the settings, and the
+//! proxy.
 //!
-//! Azure `OpenAI`: <https://learn.microsoft.com/azure/ai-foundry/openai/reference>, "Chat completions": the
-//! deployment is a part of the path, `api-version` is a query parameter, and the key is sent as `api-key`.
+//! Azure `OpenAI`: <https://learn.microsoft.com/azure/ai-foundry/openai/reference>, "Chat completions": the deployment
+//! is a part of the path, `api-version` is a query parameter, and the key is sent as `api-key`.
 
 use crate::candidates::Endpoint;
 use crate::family::{below, secret_header};
@@ -17,7 +17,7 @@ use url::Url;
 const AZURE_KEY: HeaderName = HeaderName::from_static("api-key");
 
 impl Endpoint<'_> {
-    /// The URL of chat requests to a model.
+    /// Returns the URL of chat requests to a model.
     pub(crate) fn chat_url(&self, model: &str) -> Url {
         let path = family(self.kind).chat_path();
         match self.azure_api_version {
@@ -32,7 +32,7 @@ impl Endpoint<'_> {
         }
     }
 
-    /// The URL of the model list.
+    /// Returns the URL of the model list.
     pub(crate) fn list_url(&self) -> Url {
         let mut url = below(&self.base_url, &["models"]);
         if let Some(query) = family(self.kind).list_query() {
@@ -45,7 +45,7 @@ impl Endpoint<'_> {
         url
     }
 
-    /// The headers of every request. `None` when the key is not a valid header value.
+    /// Returns the headers of every request. Returns `None` if the key is not a valid header value.
     pub(crate) fn headers(&self, key: Option<&str>) -> Option<HeaderMap> {
         let mut headers = family(self.kind).headers(key)?;
         if self.azure_api_version.is_some() {

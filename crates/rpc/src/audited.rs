@@ -1,6 +1,6 @@
 //! Audit rows for calls whose own crate writes none. The method table defines the row, which is written after the call
-//! has succeeded. The call's own transactions store its intent, so the row is not lost if the process ends before. For
-//! a change outside of these transactions, the intent is stored before the call.
+//! has succeeded. The call's own transactions store its intent, so the row is not lost if the process ends before that.
+//! If a change is made outside these transactions, the intent is stored before the call.
 
 use crate::envelope::Outcome;
 use crate::method_entry::{Audit, Call, Method};
@@ -51,9 +51,8 @@ impl Note {
         })
     }
 
-    /// Runs the call and writes the row, with the named members of the result. After an error, the row is
-    /// written if the call had committed something, or may have changed something elsewhere. A refused call
-    /// leaves no row.
+    /// Runs the call and writes the row, with the named members of the result. After an error, the row is written if
+    /// the call committed something, or may have changed something elsewhere. A refused call has no row.
     pub(crate) async fn over(self, work: impl Future<Output = Outcome>) -> Outcome {
         if self.outside {
             let begun = self.auth.begin_change(&self.intent).await;
@@ -80,7 +79,7 @@ impl Note {
     }
 }
 
-/// Whether a call that ended with this error may have changed something outside of its own transactions.
+/// Returns whether a call that ended with this error may have changed something outside its own transactions.
 const fn may_have_changed(code: ErrorCode) -> bool {
     matches!(
         code,

@@ -1,5 +1,5 @@
-//! The state machine of one WebSocket connection, without the socket. The loop in `web` feeds it inputs and
-//! executes its outputs. It must not depend on axum, and it reads time only from the injected clock.
+//! The state machine of one WebSocket connection, without the socket. The loop in `web` feeds it inputs and executes
+//! its outputs. This module must not depend on axum. Its only source of time is the injected clock.
 
 mod closing;
 mod events;
@@ -21,7 +21,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-/// How long an unauthenticated client may take to send `connect`, in milliseconds.
+/// The time in which an unauthenticated client must send `connect`, in milliseconds.
 pub const CONNECT_WITHIN_MS: u64 = 10_000;
 /// The maximum message size before authentication.
 pub const MAX_BYTES_BEFORE_AUTH: usize = 64 * 1024;
@@ -62,7 +62,7 @@ pub struct Connection {
     /// The number of running calls and the bytes of their messages.
     calls: usize,
     bytes: usize,
-    /// The messages that must be taken in order.
+    /// The messages that must be processed in order.
     line: Line,
     /// Messages that arrived while `connect` was being checked.
     queued: VecDeque<(String, Option<Share>)>,
@@ -73,8 +73,8 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Creates a connection for an upgrade with this visit. Fails when the client is unauthenticated on a
-    /// gated path, or when there are too many unauthenticated sockets; answer the upgrade with the error.
+    /// Creates a connection for an upgrade with this context. Fails if the client is unauthenticated on a gated path,
+    /// or if there are too many unauthenticated sockets. Answer the upgrade with the error.
     pub fn open(rpc: Rpc, context: RequestContext, path: PathKind) -> Result<Self, Problem> {
         let now = rpc.services().clock.monotonic_ms();
         let heartbeat = Heartbeat::begin(now);
@@ -118,19 +118,19 @@ impl Connection {
         matches!(self.state, State::Ready(_))
     }
 
-    /// The holder that this connection's message bytes are charged to.
+    /// Returns the holder to which this connection's message bytes are charged.
     pub fn holder(&self) -> Holder {
         Holder::of(&self.context)
     }
 
-    /// Cancelled when this unauthenticated connection must make room for another. Feed it
-    /// [`Input::Evicted`] then.
+    /// Returns a token that is canceled when this unauthenticated connection must make room for
+    /// another one. Feed [`Input::Evicted`] then.
     pub fn evicted(&self) -> CancellationToken {
         let place = self.place.as_ref();
         place.map_or_else(CancellationToken::new, SocketGuard::evicted)
     }
 
-    /// The maximum message size in the current state.
+    /// Returns the maximum message size in the current state.
     pub fn max_message_bytes(&self) -> usize {
         match self.state {
             State::Ready(_) => self.rpc.services().config.max_message_bytes(),

@@ -35,7 +35,7 @@ pub struct Rpc {
 /// The facts about a message's calls that are available before they run.
 #[derive(Debug)]
 pub(crate) struct Admitted {
-    /// Number of calls that may run. The others are refused.
+    /// The number of calls that may run. Further calls are refused.
     pub calls: usize,
     /// The memory charged for the params until all calls are done.
     pub held: Share,
@@ -67,17 +67,17 @@ impl Rpc {
         &self.events
     }
 
-    /// The counter of unauthenticated sockets.
+    /// Returns the counter of unauthenticated sockets.
     pub fn census(&self) -> &UnauthenticatedSockets {
         &self.census
     }
 
-    /// The memory budget for messages from and to callers.
+    /// Returns the memory budget for messages from and to callers.
     pub fn budget(&self) -> &ByteBudget {
         &self.budget
     }
 
-    /// The calls through MCP that can be canceled.
+    /// Returns the calls through MCP that can be canceled.
     pub(crate) const fn running_tools(&self) -> &RunningTools {
         &self.running_tools
     }
@@ -87,9 +87,9 @@ impl Rpc {
         &self.tasks
     }
 
-    /// Handles the body of `POST /api/rpc`. Returns `None` when it contained only notifications. An internal
-    /// error in the response carries the request's ID. The params are read immediately, so `text` is not
-    /// needed while the future runs.
+    /// Handles the body of `POST /api/rpc`. Returns `None` if it contained only notifications. An internal error in the
+    /// response contains the request's ID. The params are read immediately, so `text` is not needed while the future
+    /// runs.
     pub fn call_text(
         &self,
         context: &RequestContext,
@@ -154,9 +154,9 @@ impl Rpc {
         self.run_prepared(identity, prepared, listed, admitted)
     }
 
-    /// Runs the calls in order. The future finishes even when it is dropped, so a committed change is also applied.
-    /// Only a method whose work is useless without its response stops when the caller disconnects. A message with a
-    /// ticket waits for the previous one.
+    /// Runs the calls in order. The work continues even if the future is dropped, so a committed change is also
+    /// applied. Only a method whose work is useless without its response stops when the caller disconnects. A message
+    /// with a ticket waits for the preceding one.
     pub(crate) fn run_prepared(
         &self,
         identity: &AuthIdentity,
@@ -212,7 +212,7 @@ impl Rpc {
     }
 }
 
-/// The error for an unauthenticated caller.
+/// Returns the error for an unauthenticated caller.
 pub(crate) fn not_authenticated(context: &RequestContext) -> Problem {
     match context.decision {
         Decision::SetupRequired => AuthError::SetupRequired.into(),

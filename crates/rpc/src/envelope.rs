@@ -25,7 +25,7 @@ pub struct Request<'a> {
     /// `None` for a notification.
     pub id: Option<Id>,
     pub method: String,
-    /// Not parsed yet. A null value counts as absent.
+    /// The params, not parsed yet. A null value counts as absent.
     pub params: Option<&'a RawValue>,
 }
 
@@ -49,7 +49,7 @@ pub enum Incoming<'a> {
 }
 
 impl<'a> Incoming<'a> {
-    /// The calls, in their order.
+    /// Returns the calls, in their order.
     pub(crate) fn items(&self) -> &[Item<'a>] {
         match self {
             Self::Single(item) => std::slice::from_ref(item),
@@ -57,7 +57,7 @@ impl<'a> Incoming<'a> {
         }
     }
 
-    /// The number of calls.
+    /// Returns the number of calls.
     pub fn len(&self) -> usize {
         self.items().len()
     }
@@ -67,7 +67,7 @@ impl<'a> Incoming<'a> {
         self.len() == 0
     }
 
-    /// The calls, and whether their responses form an array.
+    /// Returns the calls, and whether their responses form an array.
     pub fn into_items(self) -> (Vec<Item<'a>>, bool) {
         match self {
             Self::Single(item) => (vec![item], false),
@@ -129,7 +129,7 @@ fn invalid(message: &str) -> Problem {
 struct Wire<'a> {
     #[serde(borrow, default)]
     jsonrpc: Option<&'a RawValue>,
-    // Distinguishes an ID of null from a missing ID, which a plain `Option` does not.
+    // Distinguishes an ID of null from a missing ID. A plain `Option` cannot.
     #[serde(borrow, default, deserialize_with = "present")]
     id: Option<&'a RawValue>,
     #[serde(borrow, default)]
@@ -179,7 +179,7 @@ fn read_item(raw: &RawValue) -> Item<'_> {
     })
 }
 
-/// A batch. Stops collecting at the limit, so a hostile batch uses little memory.
+/// A batch. Collecting stops at the limit, so a hostile batch uses little memory.
 struct Batch<'a> {
     items: Vec<&'a RawValue>,
     too_long: bool,

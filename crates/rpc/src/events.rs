@@ -1,5 +1,5 @@
-//! Server events. One bounded bus carries every event to all connections, each serialized only once. Each event states
-//! which identities may receive it; the bus is independent of connections.
+//! Server events. One bounded bus carries every event to all connections, and serializes each event only once. Each
+//! event states which identities may receive it. The bus is independent of connections.
 
 mod bridge;
 mod deliveries;
@@ -93,7 +93,7 @@ const RECORDS_CHANGED: EventKind = EventKind {
     name: "records.changed",
     summary: "Records of the named kind changed. The event may be sent more than once.",
     scope: Scope::Read,
-    // Depends on the records: see `Records::returned_by`.
+    // Depends on the records; see `Records::returned_by`.
     returned_by: &[],
     params: |generator| generator.subschema_for::<RecordsChangedParams>(),
 };
@@ -140,12 +140,12 @@ pub struct Event {
     pub scope: Scope,
     /// See [`EventKind::returned_by`].
     pub returned_by: &'static [&'static str],
-    /// Whether another node published it first.
+    /// Whether the event comes from another node.
     pub(crate) is_relayed: bool,
 }
 
 impl Event {
-    /// Whether a connection with this identity may receive the event.
+    /// Returns whether a connection with this identity may receive the event.
     pub(crate) fn may_receive(&self, identity: &AuthIdentity, methods: &[Method]) -> bool {
         identity.scopes.allows(self.scope)
             && (identity.only().is_none()
@@ -156,7 +156,7 @@ impl Event {
     }
 }
 
-/// Whether `only` permits an identity to call this method.
+/// Returns whether `only` permits an identity to call this method.
 fn may_ask(identity: &AuthIdentity, name: &str, methods: &[Method]) -> bool {
     let method = methods.iter().find(|method| method.name == name);
     method.map_or_else(
@@ -215,7 +215,7 @@ impl EventBus {
     }
 
     fn publish_event(&self, event: Event) {
-        // Having no listener is not an error.
+        // It is not an error if there are no listeners.
         drop(self.0.send(Arc::new(event)));
     }
 

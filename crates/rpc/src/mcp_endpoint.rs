@@ -1,7 +1,7 @@
-//! The gateway as a server of the Model Context Protocol (MCP): reads the messages of `POST /mcp` and answers
-//! them. A tool is a method of the method table, so a call of a tool is checked and recorded as a call of its
-//! method. Between requests, the endpoint keeps only which calls run.
-//! Source: <https://modelcontextprotocol.io/specification/2025-06-18>.
+//! The gateway as a server of the Model Context Protocol (MCP): reads the messages of `POST /mcp` and answers them. A
+//! tool is a method of the method table. A call of a tool is therefore checked and recorded as a call of its method.
+//! Between requests, the endpoint stores only the running calls. Source:
+//! <https://modelcontextprotocol.io/specification/2025-06-18>.
 
 mod progress;
 mod read;
@@ -33,7 +33,7 @@ use tools::Tool;
 
 /// The supported versions of the protocol, newest first.
 pub const VERSIONS: [&str; 3] = ["2025-06-18", "2025-03-26", "2024-11-05"];
-/// The only version that has batches, and the default of a request that names none.
+/// The only version with batches. It is the default for a request that names no version.
 const VERSION_WITH_BATCHES: &str = "2025-03-26";
 
 const INSTRUCTIONS: &str = "Tools of a Gatehouse gateway: deliveries of its webhooks, its channels, its agents \
@@ -52,11 +52,12 @@ pub struct Head<'a> {
 
 /// The work on an accepted body.
 pub struct McpWork {
-    /// `None` if the body needs no response.
+    /// The response, or `None` if the body needs none.
     pub reply: Boxed<Option<Reply>>,
-    /// For a single call whose caller asks for progress.
+    /// The progress of a single call whose caller requests it.
     pub progress: Option<Progress>,
-    /// The ID of the session that `initialize` begins. It only distinguishes the calls of clients, and is not stored.
+    /// The ID of the session that `initialize` begins. The ID only distinguishes the calls of clients and is not
+    /// stored.
     pub session: Option<String>,
 }
 
@@ -72,8 +73,8 @@ impl Rpc {
     /// Handles the body of `POST /mcp`. The params are read immediately, so `text` is not needed while the work runs.
     ///
     /// # Errors
-    /// `PARSE_ERROR` and `INVALID_REQUEST` if the message cannot be accepted as a whole, and `RATE_LIMITED` if it
-    /// does not fit into memory.
+    /// Returns `PARSE_ERROR` or `INVALID_REQUEST` if the message cannot be accepted as a whole, and `RATE_LIMITED` if
+    /// it does not fit into memory.
     pub fn call_mcp(
         &self,
         context: &RequestContext,
@@ -177,7 +178,7 @@ fn begins_session(messages: &[Message<'_>]) -> bool {
     )
 }
 
-/// `initialize` negotiates the version, so its header does not count.
+/// Checks the version in the header. `initialize` negotiates the version, so its header is ignored.
 fn check_version(given: Option<&str>, incoming: &Incoming<'_>) -> Result<(), Problem> {
     let version = given.unwrap_or(VERSION_WITH_BATCHES);
     if let Incoming::Single(Ok(request)) = incoming

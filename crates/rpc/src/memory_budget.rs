@@ -12,27 +12,27 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Shares up to this size, in bytes, may use the last sixteenth of each limit, so small calls still succeed
-/// while large ones use up the rest.
+/// The maximum size of small shares, in bytes. Small shares may use the last sixteenth of each limit, so small calls
+/// still succeed when large ones use up the rest.
 const SMALL_BYTES: usize = 64 * 1024;
 
 /// The account that bytes are charged to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Holder {
-    /// The ID of a credential, or a client that was allowed without one.
+    /// The ID of a credential, or of a client that was allowed without a credential.
     Known(Arc<str>),
     /// An unauthenticated client.
     Stranger(ClientKey),
 }
 
 impl Holder {
-    /// The holder for this request.
+    /// Returns the holder for this request.
     pub fn of(context: &RequestContext) -> Self {
         let Decision::Allowed(identity) = &context.decision else {
             return Self::Stranger(context.client.key);
         };
         let name = identity.actor_name();
-        // Several clients share these two names, so the client key tells them apart.
+        // Several clients have one of these two names, so the client key distinguishes them.
         Self::Known(match name.as_str() {
             "loopback" | "password" => format!("{name} {}", context.client.key).into(),
             _ => name.into(),
@@ -81,7 +81,7 @@ impl ByteBudget {
         }
     }
 
-    /// The number of bytes currently charged.
+    /// Returns the number of bytes currently charged.
     pub fn held_bytes(&self) -> usize {
         self.lock().total
     }
@@ -109,7 +109,7 @@ impl fmt::Debug for Share {
 }
 
 impl Share {
-    /// Charges `more` bytes. Returns `false` and charges nothing when they are not available.
+    /// Charges `more` bytes. If they are not available, charges nothing and returns `false`.
     #[must_use]
     pub fn grow(&mut self, more: usize) -> bool {
         let Some(bytes) = self.bytes.checked_add(more) else {
@@ -142,7 +142,7 @@ impl Share {
         has_room
     }
 
-    /// Releases everything above `bytes`.
+    /// Releases all bytes above `bytes`.
     pub fn shrink_to(&mut self, bytes: usize) {
         let Some(less) = self.bytes.checked_sub(bytes).filter(|less| *less > 0) else {
             return;
@@ -159,9 +159,9 @@ impl Share {
         }
     }
 
-    /// Grows the buffer to fit `more` bytes and charges the allocation. Doubles the capacity if the budget
-    /// allows, up to `most` bytes unless the content needs more. Returns `false` and changes nothing when
-    /// the budget does not allow it. The share must hold only this buffer.
+    /// Grows the buffer by `more` bytes and charges the allocation. Doubles the capacity if the budget allows that, but
+    /// not above `most` bytes unless the content needs more. If the budget does not allow the allocation, changes
+    /// nothing and returns `false`. The share must be used only for this buffer.
     #[must_use]
     pub fn reserve(&mut self, buffer: &mut Vec<u8>, more: usize, most: usize) -> bool {
         let needed = buffer.len().saturating_add(more);

@@ -39,7 +39,7 @@ pub struct Method {
     pub order: Order,
     /// What the audit log records about a successful call.
     pub audit: Audit,
-    /// Errors specific to this method, in addition to those that every method has.
+    /// Errors of this method, in addition to the errors that every method has.
     pub errors: &'static [ErrorCode],
     /// The schema of the params, an object.
     pub params: fn(&mut SchemaGenerator) -> Schema,
@@ -51,40 +51,41 @@ pub struct Method {
 /// The maximum params size for methods without long texts or audio, in bytes. Every text that such params
 /// may contain is far smaller.
 pub const MAX_PARAMS_BYTES: usize = 2 * 1024 * 1024;
-/// The maximum number of bytes that one byte of JSON takes as a [`serde_json::Value`]: `0,` becomes a
-/// 32-byte value in a list that doubles its capacity as it grows.
+/// The maximum memory for one byte of JSON as a [`serde_json::Value`], in bytes. `0,` becomes a 32-byte value, and a
+/// growing list doubles its capacity.
 const BYTES_OF_A_VALUE: usize = 32;
 
 impl Method {
-    /// Whether the params are short enough for this method.
+    /// Returns whether the params are short enough for this method.
     pub(crate) fn takes(&self, params: Option<&RawValue>) -> bool {
         self.long_params || params.is_none_or(|raw| raw.get().len() <= MAX_PARAMS_BYTES)
     }
 
-    /// The bytes that reading these params may allocate. Params refused unread allocate nothing.
+    /// Returns the maximum number of bytes that reading these params may allocate. Refused params
+    /// are not read, so they allocate nothing.
     pub(crate) fn weight(&self, params: Option<&RawValue>) -> usize {
         let length = params.map_or(0, |raw| raw.get().len());
         match (self.long_params, self.takes(params)) {
-            // These params hold only texts and numbers, and a text is no longer than its JSON.
+            // These params contain only texts and numbers, and a text is no longer than its JSON.
             (true, _) => length,
             (false, true) => length.saturating_mul(BYTES_OF_A_VALUE),
             (false, false) => 0,
         }
     }
 
-    /// Whether the method can do more than read, judging by its scope. Such a call is checked against the
-    /// database before it runs.
+    /// Returns whether the scope of the method allows more than reading. Such a call is checked against the database
+    /// before it runs.
     pub(crate) const fn can_change(&self) -> bool {
         !matches!(self.scope, None | Some(Scope::Read))
     }
 
-    /// Whether `only` of a credential applies to the method. Methods that require only authentication are
-    /// open to every credential, because clients start with them.
+    /// Returns whether `only` of a credential applies to the method. Methods that require only authentication are open
+    /// to every credential, because clients call them first.
     const fn is_under_only(&self) -> bool {
         self.scope.is_some()
     }
 
-    /// Whether `only` of the caller's credential permits the method.
+    /// Returns whether `only` of the caller's credential permits the method.
     pub fn is_open_to(&self, identity: &AuthIdentity) -> bool {
         !self.is_under_only() || identity.may_call(self.name)
     }
@@ -99,9 +100,9 @@ pub struct Call {
     /// The origin of the call.
     pub context: Arc<RequestContext>,
     pub identity: AuthIdentity,
-    /// Held until the next ordered message of the socket may start; `None` without a socket.
+    /// Held until the next ordered message of the socket may start. `None` without a socket.
     pub turn: Option<Arc<DropGuard>>,
-    /// Stops the turn that the call waits for.
+    /// Stops the agent's turn that the call waits for.
     pub cancel: CancellationToken,
 }
 
@@ -111,13 +112,13 @@ impl Call {
         self.turn = None;
     }
 
-    /// The caller, for the audit log.
+    /// Returns the caller, for the audit log.
     pub fn actor(&self) -> Actor {
         self.context.actor()
     }
 
-    /// Requires a recently confirmed session, a password or an API key. Used by methods that reveal a
-    /// secret or let the caller use one.
+    /// Requires a recently confirmed session, a password or an API key. Methods use this if they reveal a secret or let
+    /// the caller use one.
     pub async fn require_person(&self) -> Result<(), Problem> {
         match self.identity.subject {
             Subject::Session(_) | Subject::ApiKey(_) | Subject::SocketPassword { .. } => {
@@ -150,8 +151,7 @@ pub const DONE: Done = Done { ok: true };
 /// Parses params. Absent params count as the empty object.
 pub fn read_params<P: DeserializeOwned>(params: Option<&RawValue>) -> Result<P, Problem> {
     input::from_slice(params.map_or("{}", RawValue::get).as_bytes()).map_err(|problem| {
-        // The message was valid JSON, so the remaining error is an invalid text, such as half a surrogate
-        // pair.
+        // The message was valid JSON, so the only other error is an invalid text, such as half a surrogate pair.
         match problem.code {
             ErrorCode::ParseError => Problem::invalid_params("", "not a valid string"),
             _ => problem,

@@ -1,5 +1,5 @@
-//! The order of a socket's messages. The calls of a socket run concurrently, except those whose method states an
-//! [`Order`]: each of them waits for the previous one. Contains no sockets and reads no clock.
+//! The order of a socket's messages. The calls of a socket run concurrently, except calls of methods that state an
+//! [`Order`]: each of these waits for the preceding one. Contains no sockets and uses no clock.
 
 use std::sync::Arc;
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -7,7 +7,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 /// When the next ordered message of a socket starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Order {
-    /// At once: the method waits for no other and no other waits for it.
+    /// Immediately. The method waits for no other call, and no other call waits for it.
     Free,
     /// When the call is accepted, which its handler reports with [`crate::Call::accepted`]. The response
     /// comes later.
@@ -16,7 +16,7 @@ pub enum Order {
     Answered,
 }
 
-/// Events of a message that later messages wait for.
+/// The events of a message for which later messages wait.
 #[derive(Clone, Debug, Default)]
 struct Step {
     accepted: CancellationToken,
@@ -33,14 +33,14 @@ pub(crate) struct Line {
 #[derive(Debug)]
 pub(crate) struct Ticket {
     before: Option<Step>,
-    /// Cloned into each call. The message counts as accepted when the last clone is dropped, so a call that
-    /// fails or panics does not stop the line.
+    /// Cloned into each call. The message counts as accepted when the last clone is dropped, so a call that fails or
+    /// panics does not block the line.
     pub(crate) accepted: Arc<DropGuard>,
 }
 
 impl Line {
-    /// Appends a message. Returns its position, and a guard to drop when the message has been answered or the socket
-    /// has closed. `None` for messages without an order.
+    /// Appends a message. Returns its position, and a guard to drop when the message is answered or the socket is
+    /// closed. Returns `None` for messages without an order.
     pub(crate) fn join(&mut self, order: Order) -> Option<(Ticket, DropGuard)> {
         if order == Order::Free {
             return None;
@@ -58,13 +58,13 @@ impl Line {
 }
 
 impl Ticket {
-    /// Returns a future that waits for the message before this one. The future does not keep the ticket alive.
+    /// Returns a future that waits for the preceding message. The future does not keep the ticket alive.
     pub(crate) fn into_turn(self) -> impl Future<Output = ()> + Send + use<> {
         let before = self.before;
         async move {
             if let Some(before) = before {
-                // `answered` also ends when the socket closes. The wait for `accepted` comes last, because messages
-                // must be accepted in order even then.
+                // `answered` also ends when the socket closes. `accepted` is awaited last, because messages must be
+                // accepted in order even then.
                 before.answered.cancelled().await;
                 before.accepted.cancelled().await;
             }

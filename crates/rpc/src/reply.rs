@@ -12,7 +12,7 @@ use std::sync::Arc;
 pub struct Reply(Text);
 
 enum Text {
-    /// Too small to be charged.
+    /// A text that is too small to be charged.
     Small(String),
     Counted {
         text: String,
@@ -69,7 +69,8 @@ pub(crate) struct Answers {
 }
 
 impl Answers {
-    /// Starts without responses. Charges `share` for the text; `listed` responses form an array.
+    /// Creates a buffer without responses. Charges `share` for the text. `listed` responses form an
+    /// array.
     pub(crate) const fn new(share: Share, listed: bool, max_bytes: usize) -> Self {
         Self {
             text: Vec::new(),
@@ -80,7 +81,7 @@ impl Answers {
         }
     }
 
-    /// The reason why no more calls should run.
+    /// Returns the reason why no more calls should run.
     pub(crate) const fn stop(&self) -> Option<&Problem> {
         self.stop.as_ref()
     }
@@ -130,7 +131,7 @@ impl Answers {
         }
     }
 
-    /// Returns the combined response; `None` when all calls were notifications.
+    /// Returns the combined response, or `None` if all calls were notifications.
     pub(crate) fn finish(mut self) -> Option<Reply> {
         if self.text.is_empty() {
             return None;

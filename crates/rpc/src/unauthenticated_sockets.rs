@@ -13,7 +13,7 @@ pub const MAX_SOCKETS_PER_CLIENT: u32 = 20;
 
 #[derive(Debug, Default)]
 struct Counts {
-    /// In order of arrival.
+    /// The sockets in order of arrival.
     places: BTreeMap<u64, CountedSocket>,
     by_client: HashMap<ClientKey, BTreeSet<u64>>,
     next: u64,
@@ -37,7 +37,7 @@ impl Counts {
         Some(place)
     }
 
-    /// The oldest socket of the client that has the most sockets.
+    /// Returns the oldest socket of the client that has the most sockets.
     fn victim(&self) -> Option<u64> {
         let most = self.by_client.values().map(BTreeSet::len).max()?;
         let with_most = self.by_client.values().filter(|held| held.len() == most);
@@ -45,16 +45,16 @@ impl Counts {
     }
 }
 
-/// Counts sockets that have not authenticated yet.
+/// Counts sockets that are not authenticated yet.
 #[derive(Clone, Debug, Default)]
 pub struct UnauthenticatedSockets {
     counts: Arc<Mutex<Counts>>,
 }
 
 impl UnauthenticatedSockets {
-    /// Takes a slot until the guard is dropped. Returns `None` when the client has used up its own slots.
-    /// `limit_factor` is above one for a proxy whose clients cannot be distinguished. When all slots are
-    /// taken, evicts the oldest socket of the client that has the most.
+    /// Takes a slot until the guard is dropped. Returns `None` if the client has used up its own slots. `limit_factor`
+    /// is above one for a proxy whose clients cannot be distinguished. If all slots are taken, evicts the oldest socket
+    /// of the client that has the most.
     pub fn admit(&self, client: ClientKey, limit_factor: u32) -> Option<SocketGuard> {
         let mut counts = self.lock();
         let held = counts.by_client.get(&client).map_or(0, BTreeSet::len);
@@ -84,7 +84,7 @@ impl UnauthenticatedSockets {
         })
     }
 
-    /// The number of unauthenticated sockets.
+    /// Returns the number of unauthenticated sockets.
     pub fn total(&self) -> usize {
         self.lock().places.len()
     }
@@ -104,7 +104,7 @@ pub struct SocketGuard {
 }
 
 impl SocketGuard {
-    /// Cancelled when another socket has taken this slot.
+    /// Returns a token that is canceled when another socket takes this slot.
     pub fn evicted(&self) -> CancellationToken {
         self.evicted.clone()
     }

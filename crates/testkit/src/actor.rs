@@ -21,12 +21,12 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// The body as JSON; `null` when it is not JSON.
+    /// Returns the body as JSON, or `null` if it is not JSON.
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.text).unwrap_or(Value::Null)
     }
 
-    /// The error code in the body; empty when there is none.
+    /// Returns the error code in the body, or an empty string if there is none.
     pub fn code(&self) -> String {
         self.json()["code"].as_str().unwrap_or_default().to_owned()
     }
@@ -35,7 +35,7 @@ impl Reply {
         self.headers.get(name)?.to_str().ok()
     }
 
-    /// The value of the session cookie that this response sets.
+    /// Returns the value of the session cookie that this response sets.
     pub fn session_cookie(&self) -> Option<String> {
         let cookies = self.headers.get_all("set-cookie").iter();
         cookies
@@ -52,7 +52,7 @@ impl Reply {
         self.json()
     }
 
-    /// Asserts the status and the error code; returns the body.
+    /// Asserts the status and the error code. Returns the body.
     #[track_caller]
     pub fn refused(&self, status: u16, code: &str) -> Value {
         assert_eq!(
@@ -66,7 +66,7 @@ impl Reply {
 }
 
 impl Actor {
-    /// A browser or program on this machine.
+    /// Returns a browser or program on this machine.
     pub fn local(address: SocketAddr) -> Self {
         let client = reqwest::Client::builder()
             .redirect(reqwest::redirect::Policy::none())
@@ -87,7 +87,7 @@ impl Actor {
         self
     }
 
-    /// Makes the caller remote: it reaches the server under a public name.
+    /// Makes the caller remote. It then reaches the server under a public name.
     #[must_use]
     pub fn remote(self) -> Self {
         self.with("host", "gate.example")
@@ -122,7 +122,7 @@ impl Actor {
         self.address
     }
 
-    /// The headers that this caller sends.
+    /// Returns the headers that this caller sends.
     pub fn headers(&self) -> &[(String, String)] {
         &self.headers
     }
@@ -184,13 +184,13 @@ impl Actor {
         read(request.send().await.unwrap()).await
     }
 
-    /// Makes an RPC call over HTTP; returns the whole reply.
+    /// Makes an RPC call over HTTP. Returns the whole reply.
     pub async fn rpc_reply(&self, method: &str, params: Value) -> Reply {
         let call = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
         self.post("/api/rpc", call).await
     }
 
-    /// Makes an RPC call over HTTP; returns the result, or the error's code.
+    /// Makes an RPC call over HTTP. Returns the result, or the error's code.
     pub async fn rpc(&self, method: &str, params: Value) -> Result<Value, String> {
         let answer = self.rpc_reply(method, params).await.expect(200);
         match answer.get("error") {

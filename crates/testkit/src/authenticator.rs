@@ -46,7 +46,7 @@ pub struct SoftAuthenticator {
 }
 
 impl SoftAuthenticator {
-    /// A new authenticator, used by a browser on this origin.
+    /// Returns a new authenticator, used by a browser on this origin.
     pub fn on(origin: &str) -> Self {
         let authenticator =
             Authenticator::new(Aaguid::new_empty(), None, Present, RustCryptoBackend);
@@ -62,7 +62,7 @@ impl SoftAuthenticator {
         self.origin = Url::parse(origin).unwrap();
     }
 
-    /// The stored passkey, so that a test can change it as a cloned authenticator would.
+    /// Returns the stored passkey. A test can change it to simulate a cloned authenticator.
     pub fn passkey_mut(&mut self) -> Option<&mut Passkey> {
         self.client.authenticator_mut().store_mut().as_mut()
     }

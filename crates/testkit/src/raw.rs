@@ -1,4 +1,4 @@
-//! Raw bytes on a connection, for requests that no proper client would send.
+//! Raw bytes on a connection, for requests that a correct client would never send.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -19,7 +19,8 @@ pub async fn raw(address: SocketAddr, bytes: &[u8]) -> Vec<u8> {
     answer
 }
 
-/// Like [`raw`], for an HTTP/1.1 request without a body; returns the status and the whole response.
+/// Sends an HTTP/1.1 request without a body, like [`raw`]. Returns the status and the whole
+/// response.
 pub async fn raw_request(address: SocketAddr, line: &str, headers: &[&str]) -> (u16, String) {
     let headers: String = headers.iter().flat_map(|header| [header, "\r\n"]).collect();
     let request = format!("{line} HTTP/1.1\r\n{headers}Connection: close\r\n\r\n");

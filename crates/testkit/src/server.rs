@@ -19,12 +19,12 @@ use url::Url;
 /// Options for starting the server.
 #[derive(Debug, Default)]
 pub struct Options {
-    /// The database; a new SQLite one when `None`.
+    /// The database. `None` creates a new SQLite database.
     pub database: Option<TestDatabase>,
     pub environment: Vec<(String, String)>,
-    /// A clock that the test controls; the system clock when `None`.
+    /// A clock that the test controls. `None` uses the system clock.
     pub clock: Option<Arc<ManualClock>>,
-    /// Connection limits; the defaults when `None`.
+    /// The connection limits. `None` uses the defaults.
     pub connections: Option<ConnectionLimits>,
 }
 
@@ -75,17 +75,18 @@ pub struct TestServer {
     clock: Option<Arc<ManualClock>>,
     shutdown: CancellationToken,
     running: Option<JoinHandle<()>>,
-    /// The server would verify backups with the program of the test. Tests make the drills.
+    /// Prevents drills by the server, which would verify backups with the test program as the
+    /// gateway binary. Tests start drills themselves.
     _drills: OwnedMutexGuard<()>,
 }
 
 impl TestServer {
-    /// A new server before setup.
+    /// Starts a new server before setup.
     pub async fn fresh() -> Self {
         Self::start(Options::default()).await
     }
 
-    /// A server after setup, and its owner, logged in.
+    /// Starts a server and completes its setup. Returns the server and its owner, logged in.
     pub async fn with_owner() -> (Self, Actor) {
         let server = Self::fresh().await;
         let owner = server.set_up().await;
@@ -145,7 +146,7 @@ impl TestServer {
         }
     }
 
-    /// Stops cleanly and starts again on the same data.
+    /// Stops the server cleanly and starts it again on the same data.
     pub async fn restart(mut self) -> Self {
         let database = self.stop().await;
         let options = Options {
@@ -157,7 +158,7 @@ impl TestServer {
         Self::start(options).await
     }
 
-    /// Stops cleanly and returns the database.
+    /// Stops the server cleanly and returns the database.
     pub async fn stop(&mut self) -> TestDatabase {
         self.shutdown.cancel();
         if let Some(running) = self.running.take() {
@@ -174,22 +175,22 @@ impl TestServer {
         &self.app
     }
 
-    /// The data directory.
+    /// Returns the data directory.
     pub fn directory(&self) -> &Path {
         self.database.as_ref().unwrap().directory()
     }
 
-    /// A caller on this machine, without a credential.
+    /// Returns a caller on this machine, without a credential.
     pub fn local(&self) -> Actor {
         Actor::local(self.address)
     }
 
-    /// A remote caller without a credential.
+    /// Returns a remote caller without a credential.
     pub fn remote(&self) -> Actor {
         self.local().remote()
     }
 
-    /// The current setup code.
+    /// Returns the current setup code.
     pub fn setup_code(&self) -> String {
         self.app
             .services()
@@ -200,7 +201,7 @@ impl TestServer {
             .unwrap_or_default()
     }
 
-    /// Sets the password from this machine; returns the owner, logged in.
+    /// Sets the password from this machine. Returns the owner, logged in.
     pub async fn set_up(&self) -> Actor {
         let reply = self
             .local()
@@ -210,7 +211,7 @@ impl TestServer {
         self.local().session(&reply.session_cookie().unwrap())
     }
 
-    /// A caller with a new API key that has these scopes.
+    /// Creates an API key with these scopes and returns a caller that uses it.
     pub async fn api_key(&self, owner: &Actor, scopes: &[&str]) -> Actor {
         let body = json!({ "label": scopes.join(" "), "scopes": scopes });
         let made = owner.post("/api/auth/api-keys", body).await.expect(200);

@@ -28,7 +28,7 @@ pub struct Socket {
 }
 
 impl Socket {
-    /// Opens a socket; fails with the HTTP status when the upgrade is refused.
+    /// Opens a socket. Fails with the HTTP status if the upgrade is refused.
     pub async fn open(actor: &Actor, path: &str) -> Result<Self, u16> {
         let url = format!("ws://{}{path}", actor.address());
         let mut request = url.into_client_request().unwrap();
@@ -55,7 +55,7 @@ impl Socket {
         self.stream.send(frame).await
     }
 
-    /// The next text frame as JSON, or the close code.
+    /// Returns the next text frame as JSON, or the close code.
     pub async fn next(&mut self) -> Result<Value, u16> {
         loop {
             if let Received::Json(value) = self.receive().await? {
@@ -64,7 +64,7 @@ impl Socket {
         }
     }
 
-    /// The next text or binary frame, or the close code.
+    /// Returns the next text or binary frame, or the close code.
     pub async fn receive(&mut self) -> Result<Received, u16> {
         loop {
             let frame = tokio::time::timeout(TIMEOUT, self.stream.next()).await;
@@ -98,14 +98,14 @@ impl Socket {
         }
     }
 
-    /// Sends `connect` with these credentials; returns the answer.
+    /// Sends `connect` with these credentials. Returns the answer.
     pub async fn connect(&mut self, auth: Value) -> Result<Value, u16> {
         let client = json!({ "id": "test", "version": "1" });
         self.call("connect", json!({ "client": client, "auth": auth }))
             .await
     }
 
-    /// Waits for the next event with this name; returns its parameters.
+    /// Waits for the next event with this name. Returns its parameters.
     pub async fn event(&mut self, name: &str) -> Result<Value, u16> {
         loop {
             let frame = self.next().await?;
@@ -115,7 +115,7 @@ impl Socket {
         }
     }
 
-    /// Waits for the end; returns the close code.
+    /// Waits until the socket is closed. Returns the close code.
     pub async fn closed(&mut self) -> u16 {
         loop {
             if let Err(code) = self.next().await {

@@ -1,17 +1,17 @@
-//! Deserializes a tool's input. Agents check it against the schema first; this converts it to types and
+//! Deserializes a tool's input. Agents check the input against the schema first. This module converts it to types and
 //! checks limits.
 
 use gatehouse_agents::ToolError;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// The typed input.
+/// Returns the typed input.
 pub(crate) fn read<T: DeserializeOwned>(input: Value) -> Result<T, ToolError> {
     serde_json::from_value(input)
         .map_err(|error| ToolError::new(format!("The input is not valid: {error}.")))
 }
 
-/// A number within bounds, or the default.
+/// Returns a number within bounds, or the default.
 pub(crate) fn within(
     name: &str,
     given: Option<u64>,

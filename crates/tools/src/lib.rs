@@ -2,8 +2,8 @@
 //!
 //! A tool's input comes from a model that may have read untrusted text, and its output may be untrusted text. Every
 //! tool therefore limits time, memory and output, makes requests only through [`gatehouse_outbound`], and puts no
-//! secret into an answer or an error. This crate does not decide who may use which tool; the policy of
-//! `gatehouse_agents` does.
+//! secret into an answer or an error. This crate does not decide who may use which tool. The policy of
+//! `gatehouse_agents` decides that.
 
 mod calc;
 mod fetch;

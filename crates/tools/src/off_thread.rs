@@ -1,6 +1,6 @@
-//! Runs a function of unknown duration on its own thread: with a large stack, so that deeply nested input does not
-//! overflow it, and with a timeout for the caller. Work that exceeds the timeout keeps its slot until it ends. The
-//! number of slots is small, so hostile input can occupy only a few cores.
+//! Runs a function of unknown duration on its own thread. The stack is large, so deeply nested input does not overflow
+//! it. The caller has a timeout. Work that exceeds the timeout keeps its slot until it ends. The number of slots is
+//! small, so hostile input can occupy only a few cores.
 
 use std::sync::Arc;
 use std::thread;
@@ -17,7 +17,7 @@ pub(crate) enum Overrun {
     Broken,
 }
 
-/// The slots for such work.
+/// The slots for work of one kind.
 #[derive(Debug)]
 pub(crate) struct Slots {
     name: &'static str,
@@ -53,7 +53,7 @@ impl Slots {
         let place = place.map_err(|_| Overrun::Broken)?;
         let (send, receive) = oneshot::channel();
         let work = move || {
-            // A panic also releases the slot, and drops `send`.
+            // The slot is released even after a panic, which also drops `send`.
             let _place = place;
             drop(send.send(job()));
         };

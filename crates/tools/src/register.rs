@@ -109,7 +109,7 @@ impl ToolsHandle {
         self.mcp.background(stop, tasks);
     }
 
-    /// The configured service that takes its key from this vault variable.
+    /// Returns the configured service that takes its key from this vault variable.
     pub fn service_of_variable(&self, variable: &str) -> Option<KeyBinding> {
         service_of_variable(&self.search.load(), variable)
             .or_else(|| self.mcp.service_of_variable(variable))
@@ -120,7 +120,7 @@ impl ToolsHandle {
         self.files.read(name, data).await
     }
 
-    /// The MCP servers, for their status.
+    /// Returns the MCP servers, for their status.
     pub fn mcp(&self) -> &Mcp {
         &self.mcp
     }

@@ -1,7 +1,7 @@
 //! Sanitizes untrusted text: limits its length and removes characters that control terminals or change the
 //! text direction.
 
-/// At most `max` characters, and whether something was cut.
+/// Returns at most `max` characters, and whether the text was cut.
 pub(crate) fn cut(text: &str, max: usize) -> (&str, bool) {
     match text.char_indices().nth(max) {
         Some((end, _)) => (text.get(..end).unwrap_or_default(), true),
@@ -9,7 +9,7 @@ pub(crate) fn cut(text: &str, max: usize) -> (&str, bool) {
     }
 }
 
-/// Whether it is a control character or changes the text direction.
+/// Returns whether the character is a control character or changes the text direction.
 fn steers(c: char) -> bool {
     let bidi = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     bidi || c.is_control() && c != '\n' && c != '\t'
@@ -40,7 +40,7 @@ fn tidied(text: &str, is_kept: impl Fn(char) -> bool) -> String {
     clean
 }
 
-/// One line of at most `max` characters, with `…` where it was cut.
+/// Returns one line of at most `max` characters, with `…` at the cut.
 pub(crate) fn one_line(text: &str, max: usize) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     let line: String = words.join(" ").chars().filter(|c| !steers(*c)).collect();

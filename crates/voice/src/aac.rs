@@ -7,11 +7,11 @@ use bytes::Bytes;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// The program name, also used as the provider in errors.
+/// The name of the program, which errors use as the provider.
 const FFMPEG: &str = "ffmpeg";
-/// WAV in, ADTS out (<https://ffmpeg.org/ffmpeg.html>, <https://ffmpeg.org/ffmpeg-protocols.html>).
-/// `-nostdin` only prevents ffmpeg from reading the audio as commands. The audio cannot make ffmpeg open
-/// another address, because the input format and the protocols are fixed.
+/// WAV in, ADTS out (<https://ffmpeg.org/ffmpeg.html>, <https://ffmpeg.org/ffmpeg-protocols.html>). With `-nostdin`,
+/// ffmpeg does not read the audio as commands. The audio cannot make ffmpeg open another address, because the input
+/// format and the protocols are fixed.
 const ARGUMENTS: &[&str] = &[
     "-nostdin",
     "-hide_banner",
@@ -43,7 +43,7 @@ pub(crate) fn find(programs: &Programs) -> Result<PathBuf, VoiceError> {
 /// Converts `wav` to AAC in ADTS.
 ///
 /// # Errors
-/// `NotConfigured` without ffmpeg; otherwise the failure or timeout of ffmpeg.
+/// Returns `NotConfigured` without ffmpeg, otherwise the failure or timeout of ffmpeg.
 pub(crate) async fn aac(programs: &Programs, wav: Bytes) -> Result<Bytes, VoiceError> {
     let job = Job {
         provider: FFMPEG,

@@ -65,7 +65,7 @@ impl Tries {
         Ok(())
     }
 
-    /// The final error after every provider failed.
+    /// Returns the final error after every provider failed.
     pub(crate) fn over(mut self) -> VoiceError {
         match self.first.take() {
             Some(first) if self.attempts.len() > 1 => VoiceError::Attempts {

@@ -1,6 +1,6 @@
-//! Spoken agent answers: filters `[[tts]]` marks and speaks answers according to the settings, part by part,
-//! beginning while the model writes. This module decides whether and with which voice to speak; the agents crate
-//! runs the turns and publishes the parts.
+//! Spoken agent answers: removes the `[[tts]]` markers and speaks answers according to the settings, part by part,
+//! while the model writes. This module decides whether to speak and in which voice. The agents crate runs the turns and
+//! publishes the parts.
 
 mod feed;
 mod recording;
@@ -36,7 +36,7 @@ const TIME_LIMIT: Duration = Duration::from_hours(1);
 struct AutoSpeaker(Voice);
 
 impl Voice {
-    /// The speaker to register with the agents crate.
+    /// Returns the speaker to register with the agents crate.
     pub fn auto_speaker(&self) -> Arc<dyn Speaker> {
         Arc::new(AutoSpeaker(self.clone()))
     }
@@ -64,7 +64,7 @@ impl Speaker for AutoSpeaker {
         let work = Work::new(self.0.clone(), start, arriving);
         let work = async move {
             let ended = work.run().await;
-            // There is no receiver if the speech was dropped.
+            // The receiver is gone if the caller dropped the speech.
             drop(result.send(ended));
         };
         Box::new(Marks {
@@ -93,7 +93,7 @@ impl Speaker for AutoSpeaker {
     }
 }
 
-/// Removes the marks of an answer, and passes its text on to be spoken.
+/// Removes the markers from an answer and passes its text to the speech task.
 struct Marks {
     filter: MarkupFilter,
     live: Option<Live>,
@@ -158,7 +158,7 @@ async fn ended(answer: &Answer) -> Result<Option<String>, VoiceError> {
     for step in end {
         drop(steps.send(step));
     }
-    // The work ends before it has a result when the speech is stopped.
+    // Stopped speech ends without a result.
     let lost = |_| {
         if answer.cancel.is_cancelled() {
             return Ok(None);
@@ -169,7 +169,7 @@ async fn ended(answer: &Answer) -> Result<Option<String>, VoiceError> {
 }
 
 impl Voice {
-    /// Whether all visible text is spoken, or only what marks request; `None` if the answer is not spoken.
+    /// Returns whether all visible text is spoken, or only marked text. Returns `None` if the answer is not spoken.
     fn speaks_untagged(&self, start: &AnswerStart) -> Option<bool> {
         let settings = &self.state().settings;
         let mode = settings.speaking.auto;
@@ -183,8 +183,8 @@ impl Voice {
         }
     }
 
-    /// The persona that speaks an answer: the model's choice if it may choose it, otherwise the agent's, otherwise the
-    /// active one.
+    /// Returns the persona that speaks an answer: the model's choice if the model may choose, otherwise the agent's
+    /// persona, otherwise the active persona.
     async fn persona_of(
         &self,
         by_model: Option<&str>,
@@ -207,7 +207,7 @@ async fn first_known(
     }
 }
 
-/// Converts the error for the listener. Internal errors are logged here with their cause.
+/// Converts the error for the user. Logs internal errors with their cause.
 fn to_problem(error: VoiceError) -> Problem {
     if let VoiceError::Store(_) | VoiceError::Io(_) | VoiceError::Internal(_) = &error {
         let error: &dyn std::error::Error = &error;

@@ -1,5 +1,5 @@
-//! A cache of synthesized speech: files named by a hash of everything that affects the audio. Files are
-//! encrypted while the vault is open, and not used while it is sealed. A lost file only costs time.
+//! A cache of synthesized speech. Each file is named by a hash of everything that affects the audio. Files are
+//! encrypted while the vault is open, and not used while it is sealed. Lost files are synthesized again.
 
 mod files;
 mod index;
@@ -52,7 +52,8 @@ pub(crate) struct Cache {
     secrets: Secrets,
     random: Arc<dyn Random>,
     files: Files,
-    /// The index, read from the directory at first use and again when the vault's state has changed.
+    /// The index of the cache files. It is read from the directory at first use, and again after the vault's state
+    /// changes.
     known: Mutex<Option<Known>>,
 }
 
@@ -72,7 +73,7 @@ impl Cache {
         }
     }
 
-    /// The entry with this name. Deletes an unreadable entry.
+    /// Returns the entry with this name. Deletes an unreadable entry.
     pub(crate) async fn find(self: &Arc<Self>, name: &Name, most: u64) -> Option<Spoken> {
         if most == 0 {
             return None;
@@ -136,7 +137,7 @@ impl Cache {
         Ok(())
     }
 
-    /// The current file extension; `None` while the vault is sealed.
+    /// Returns the current file extension, or `None` while the vault is sealed.
     fn ending(&self) -> Option<&'static str> {
         match self.secrets.status() {
             Status::Sealed => None,

@@ -1,5 +1,4 @@
-//! Runs audio decoding, measuring and encoding off the async threads. It does not use all processors at once,
-//! which leaves one for other work.
+//! Runs audio decoding, measuring and encoding off the async threads. Leaves one processor free for other work.
 
 use crate::VoiceError;
 use crate::off_thread::off_thread;
@@ -11,7 +10,7 @@ use tokio::sync::Semaphore;
 pub(crate) struct CpuPermits(Arc<Semaphore>);
 
 impl CpuPermits {
-    /// Leaves one processor free if there are several.
+    /// Creates a permit for each processor but one, and at least one permit.
     pub(crate) fn new() -> Self {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         Self(Arc::new(Semaphore::new(
@@ -19,8 +18,8 @@ impl CpuPermits {
         )))
     }
 
-    /// Runs `work` when a permit is free. Dropping the future while it waits gives up its turn; started work keeps its
-    /// permit until it ends.
+    /// Runs `work` when a permit is free. A caller that drops the future while waiting leaves the queue. Work that has
+    /// started keeps its permit until it ends.
     pub(crate) async fn run<T, F>(&self, work: F) -> Result<T, VoiceError>
     where
         T: Send + 'static,

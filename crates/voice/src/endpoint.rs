@@ -1,5 +1,5 @@
-//! The address and the key of a provider. The key comes from the settings, the vault or the model provider
-//! `openai`. It is sent only to the address that it belongs to.
+//! The address and the key of a provider. The key comes from the settings, the vault or the model provider `openai`.
+//! The key is sent only to its own address.
 
 use crate::handle::{Inner, State};
 use crate::provider::{About, ProviderId, ProviderSettings, Service};
@@ -10,23 +10,23 @@ use gatehouse_secrets::{SecretKind, SecretsError};
 use secrecy::SecretString;
 use url::Url;
 
-/// The address and the key of a provider. A program has neither.
+/// The address and the key of a provider. Both are absent for a program.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Endpoint {
     pub(crate) base_url: Option<Url>,
     pub(crate) key: Option<SecretString>,
-    /// The ID under which the key is stored; `None` if it comes from the settings or the environment.
+    /// The ID under which the key is stored. `None` if the key comes from the settings or the environment.
     stored_as: Option<&'static str>,
 }
 
 impl Endpoint {
-    /// The address of a Wyoming program; `None` for any other provider.
+    /// Returns the address of a Wyoming program, or `None` for any other provider.
     pub(crate) fn wyoming(&self) -> Option<&Url> {
         self.base_url.as_ref().filter(|url| wyoming::is_at(url))
     }
 }
 
-/// A provider with its settings, either kind.
+/// A provider of either kind, with its settings.
 struct Configured<'a> {
     about: &'static About,
     /// `tts` or `stt`.
@@ -50,7 +50,7 @@ impl<'a> Configured<'a> {
         self.settings?.base_url.as_ref()
     }
 
-    /// The address of a hosted provider: the configured one, else the address of the borrowed key, else the
+    /// Returns the address of a hosted provider: the configured address, else the address of the borrowed key, else the
     /// vendor's.
     fn hosted_url(&self, state: &State) -> Option<Url> {
         let default = Url::parse(self.about.default_url()?).ok();
@@ -87,7 +87,8 @@ fn key_endpoint<Id: ProviderId>(state: &State, name: &str) -> Option<KeyEndpoint
 }
 
 impl Voice {
-    /// The providers with this ID or vendor name that need a key. A vendor may offer both kinds.
+    /// Returns the providers with this ID or vendor name that need a key. A vendor may offer both
+    /// kinds.
     pub fn key_endpoints(&self, name: &str) -> Vec<KeyEndpoint> {
         let state = self.state();
         let speaker = key_endpoint::<TtsId>(&state, name);
@@ -95,7 +96,7 @@ impl Voice {
         speaker.into_iter().chain(listener).collect()
     }
 
-    /// The address and key of this provider.
+    /// Returns the address and key of this provider.
     ///
     /// # Errors
     /// Names the missing setting.
@@ -107,7 +108,7 @@ impl Voice {
         self.0.endpoint(state, Configured::new(state, id)).await
     }
 
-    /// Records that the key is sent to its provider now.
+    /// Records that the key is being sent to its provider.
     pub(crate) fn note_use(&self, endpoint: &Endpoint) {
         if let Some(id) = endpoint.stored_as {
             self.0.secrets.note_use(SecretKind::Provider, id);
@@ -190,7 +191,7 @@ impl Inner {
         }
         if configured.about.borrows() && !configured.moved {
             // The order of the model provider, so that both use the same key. A key from the vault is bound to the
-            // address that it was stored for. The other keys are configured by the owner together with this address.
+            // address that it was stored for. The owner configures other keys together with this address.
             if let Some(key) = kept("openai", "openai").await? {
                 return Ok(Some(key));
             }

@@ -1,7 +1,7 @@
-//! Errors of speech and transcription, and their public form. Only the status of a vendor's response is kept, because
-//! the rest may repeat the text or the key. There are two exceptions, which reach the caller but are not logged: the
-//! sentence of a refused test of a provider, because the gateway chose the tested text, and the messages of a Wyoming
-//! program, which has no key.
+//! Errors of speech and transcription, and their public form. Of a vendor's response, only the status is kept, because
+//! the body may repeat the text or the key. Two exceptions reach the caller but not the log. The first is the vendor's
+//! sentence when a provider test is refused, because the gateway chose the tested text. The second is an error message
+//! of a Wyoming program, which has no key.
 
 mod problem;
 
@@ -11,7 +11,7 @@ use gatehouse_secrets::SecretsError;
 use gatehouse_store::StoreError;
 use std::fmt;
 
-/// The `what` of the error for a persona that speaks only through its bindings.
+/// The value of `what` in the error for a persona that speaks only through its bindings.
 pub(crate) const NO_BINDING: &str = "persona_binding";
 
 /// An error of speech, transcription or persona storage.
@@ -36,8 +36,7 @@ pub enum VoiceError {
     Provider {
         /// The provider's ID.
         provider: &'static str,
-        /// A short phrase such as "rejected the key" or "returned no audio". Contains nothing from the vendor's
-        /// response.
+        /// A short phrase such as "rejected the key" or "returned no audio". Never text from the vendor's response.
         reason: &'static str,
         /// The HTTP status, unless it was a success.
         status: Option<u16>,
@@ -45,7 +44,7 @@ pub enum VoiceError {
         retryable: bool,
         /// The delay that the provider requested.
         retry_after_seconds: Option<u64>,
-        /// The vendor's own sentence. Only of a test.
+        /// The vendor's own sentence. Set only in a provider test.
         said: Option<Words>,
     },
     /// A Wyoming program of the owner reported an error.
@@ -53,7 +52,7 @@ pub enum VoiceError {
     Reported {
         /// The provider's ID.
         provider: &'static str,
-        /// The program's words: one line.
+        /// The error message of the program, in one line.
         text: Words,
     },
     /// Several providers were tried and all failed.
@@ -103,7 +102,8 @@ pub enum VoiceError {
     Internal(&'static str),
 }
 
-/// Words of a program for the caller, who may have sent some of them. Omitted by `Debug`, and thereby from logs.
+/// Text from a program for the caller. The text may repeat the caller's input, so `Debug` omits it, which keeps it out
+/// of logs.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Words(pub(crate) String);
 
@@ -132,12 +132,12 @@ impl VoiceError {
         }
     }
 
-    /// The file that this setting names does not exist.
+    /// Returns the error for a setting that names a file that does not exist.
     pub(crate) fn missing_file(setting: &str) -> Self {
         Self::not_configured(setting, "The file does not exist.")
     }
 
-    /// A failure without an HTTP status: of the connection, or of the response body.
+    /// Returns an error without an HTTP status, for a failed connection or response body.
     pub(crate) const fn failed(
         provider: &'static str,
         reason: &'static str,
@@ -196,8 +196,8 @@ impl VoiceError {
         }
     }
 
-    /// Whether a fallback may be tried: the failure is the provider's and not the input's, and the persona
-    /// permits other providers.
+    /// Returns whether a fallback may be tried: the provider caused the failure, not the input, and the persona permits
+    /// other providers.
     pub(crate) fn is_providers(&self) -> bool {
         match self {
             Self::Provider { .. } | Self::Reported { .. } | Self::Timeout { .. } | Self::Busy => {

@@ -1,4 +1,4 @@
-//! Speech that is being made: identical requests wait for the first one instead of paying again.
+//! Speech in progress: identical requests wait for the first one, so the provider is paid once.
 
 use crate::VoiceError;
 use crate::cache::Name;
@@ -12,13 +12,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 type Outcome = Result<CompleteSpeech, Arc<VoiceError>>;
 type Work = BoxFuture<'static, Outcome>;
 
-/// The speech that is being synthesized, by the name of its cache entry. Work is dropped when its last waiter has
-/// gone.
+/// The speech that is being synthesized, by the name of its cache entry. Work is dropped when no caller waits for it
+/// any more.
 #[derive(Default)]
 pub(crate) struct Flights(Mutex<HashMap<Name, WeakShared<Work>>>);
 
 impl Flights {
-    /// Runs `work`, or waits for the same work that is running. Also returns whether it was running.
+    /// Runs `work`, or waits if identical work is running. Also returns whether identical work was running.
     pub(crate) async fn join<F>(
         &self,
         name: Name,
@@ -30,7 +30,7 @@ impl Flights {
         let (running, joined) = self.enter(name, work);
         let outcome = running.await;
         let outcome = outcome.map_err(|error| {
-            // Only the last waiter gets the original.
+            // The last waiter gets the original error, the others get copies.
             Arc::try_unwrap(error).unwrap_or_else(|error| error.copied())
         });
         (outcome, joined)
@@ -65,7 +65,7 @@ mod tests {
         Name::of(gatehouse_audio::Format::Mp3, &[text])
     }
 
-    /// Work that counts how often it begins and how often it ends, and waits until the gate is open.
+    /// Work that counts its starts and ends, and waits until the gate is open.
     struct Gated {
         open: watch::Sender<bool>,
         begun: Arc<AtomicUsize>,
@@ -139,7 +139,7 @@ mod tests {
         let mut second = Box::pin(flights.join(name("a"), gated.work(false)));
         assert!((&mut first).now_or_never().is_none());
         assert!((&mut second).now_or_never().is_none());
-        // The work of the second one is not needed.
+        // The work of the second caller does not run.
         assert_eq!(gated.counts(), (1, 1));
         drop(first);
         assert!((&mut second).now_or_never().is_none());

@@ -74,7 +74,7 @@ pub(crate) struct State {
 }
 
 impl Voice {
-    /// Opens the handle. Deletes the work directories left by a killed server; does not call any provider.
+    /// Opens the handle. Deletes the work directories left by a killed server. Does not call any provider.
     pub fn open(parts: VoiceParts, settings: VoiceSettings) -> Self {
         let directory = parts.data_dir.join("voice-cache");
         let random = Arc::clone(&parts.random);
@@ -112,7 +112,7 @@ impl Voice {
         inner.state.store(Arc::new(new));
     }
 
-    /// Ends the programs that are kept between requests, and waits for that.
+    /// Ends the programs that are kept between requests and waits until they have ended.
     pub async fn shutdown(&self) {
         self.state().resources.programs.warm().shutdown().await;
     }
@@ -132,7 +132,7 @@ impl Voice {
 }
 
 impl State {
-    /// Keeps the old program limits, with their running jobs, if no program setting changed.
+    /// Keeps the old program limits and their running jobs if no program setting changed.
     fn new(
         (outbound, random, clock): (&Outbound, &Arc<dyn Random>, &Arc<dyn Clock>),
         settings: VoiceSettings,
@@ -170,7 +170,7 @@ impl State {
         }
     }
 
-    /// Whether the programs that are kept between requests match the settings.
+    /// Returns whether the programs that are kept between requests match the settings.
     fn keeps_programs_of(&self, settings: &VoiceSettings) -> bool {
         fn same<Id: ProviderId>(old: &VoiceSettings, new: &VoiceSettings) -> bool {
             let setup = |settings: &VoiceSettings, id: &Id| {
@@ -188,7 +188,8 @@ impl State {
             && same::<SttId>(old, settings)
     }
 
-    /// Returns a handle with the same settings and limits for testing a provider, with this key or its own one.
+    /// Returns a handle for testing a provider, with the same settings and limits. The test uses `unsaved_key`, or else
+    /// the provider's own key.
     pub(crate) fn for_test(&self, unsaved_key: Option<SecretString>) -> Self {
         let mut resources = self.resources.clone();
         resources.is_test = true;

@@ -48,8 +48,8 @@ pub(crate) struct LastUses {
     outcomes: Arc<Mutex<BTreeMap<ProviderName, (Setup, LastUse)>>>,
 }
 
-/// Identifies the address, the key and the settings that a provider was used with. The outcome with a different setup
-/// does not apply to the current one.
+/// Identifies the address, the key and the settings of a provider. An outcome with another setup does not apply to the
+/// current one.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Setup([u8; 32]);
 
@@ -59,7 +59,7 @@ impl Setup {
         key: Option<&SecretString>,
         settings: &ProviderSettings,
     ) -> Self {
-        // Without `..`, so that a new setting causes a compile error here.
+        // The pattern has no `..`, so a new setting causes a compile error here.
         let ProviderSettings {
             api_key: _,
             base_url: _,
@@ -103,7 +103,7 @@ impl Setup {
     }
 }
 
-/// The length separates the parts.
+/// The length prefix separates the parts.
 fn add(hash: &mut Sha256, part: Option<&str>) {
     let length = part.map_or(u64::MAX, |part| part.len() as u64);
     hash.update(length.to_be_bytes());
@@ -118,7 +118,8 @@ impl LastUses {
         }
     }
 
-    /// Records an outcome, unless it was not about the provider, such as an invalid request.
+    /// Records an outcome, except errors that the provider did not cause, such as an invalid
+    /// request.
     pub(crate) fn record<T>(
         &self,
         provider: ProviderName,
@@ -135,10 +136,10 @@ impl LastUses {
         }
     }
 
-    /// The outcome of a test.
+    /// Returns the outcome of a test.
     ///
     /// # Errors
-    /// The error, if it was not about the provider.
+    /// Returns the error if the provider did not cause it.
     pub(crate) fn of_test<T>(
         &self,
         provider: ProviderName,
@@ -150,7 +151,7 @@ impl LastUses {
         }
     }
 
-    /// The last outcome with this setup.
+    /// Returns the last outcome with this setup.
     pub(crate) fn find(&self, provider: ProviderName, setup: Setup) -> Option<LastUse> {
         let outcomes = self.lock();
         let (with, outcome) = outcomes.get(&provider)?;
@@ -187,7 +188,7 @@ impl LastUses {
             status: status.and_then(|status| u16::try_from(status).ok()),
             provider_message: said.map(str::to_owned),
             message: Some(match error {
-                // The words may repeat the text of the request, which this outcome's readers did not send.
+                // The message may repeat the text of the request, and readers of this outcome did not send that text.
                 VoiceError::Reported { provider, .. } if !tested => {
                     format!("{provider} reported an error.")
                 }
@@ -201,7 +202,7 @@ impl LastUses {
     }
 }
 
-/// Whether the provider caused the error, and not the request or this server's load.
+/// Returns whether the provider caused the error, and not the request or this server's load.
 fn is_about((section, provider): ProviderName, error: &VoiceError) -> bool {
     match error {
         VoiceError::Busy => false,

@@ -1,8 +1,8 @@
 //! Local programs: finds them, runs them without a shell, and kills them when their caller leaves.
 //!
-//! Each program has its own task, so its timeout applies even if nobody reads its output. It inherits only
-//! the environment variables that the settings list. This file manages queues and limits; [`child`] manages
-//! processes.
+//! Each program has its own task, so its timeout applies even if the caller does not read the output. A program
+//! inherits only the environment variables that the settings list. This file manages queues and limits; [`child`]
+//! manages processes.
 
 mod child;
 mod find;
@@ -33,9 +33,9 @@ pub(crate) use warm::{Command, Outcome, Protocol, Warm};
 pub(crate) use warm_process::Process;
 pub(crate) use workspace::{absolute, empty, open_file, open_own_file};
 
-/// Chunks of output, at most 64 KiB each, that may wait for a slow reader before the program blocks. With the
-/// chunk being read they are 512 KiB. The permit is released when the program ends, however slow the reader
-/// is.
+/// The number of output chunks, each at most 64 KiB, that may wait for a slow reader before the program blocks.
+/// Together with the chunk that is being read, they use 512 KiB. The permit is released when the program ends, even if
+/// the reader is slow.
 const QUEUE: usize = 7;
 /// How many callers may wait for a permit.
 const MAX_WAITING: usize = 8;
@@ -68,7 +68,7 @@ pub(crate) struct Job {
     pub(crate) variables: &'static [(&'static str, &'static str)],
     /// The input, which the program may ignore.
     pub(crate) stdin: Bytes,
-    /// The maximum number of bytes of output. The program is killed if it exceeds them.
+    /// The maximum output in bytes. A program that exceeds it is killed.
     pub(crate) most_output: usize,
     /// Whether the end of stderr is appended to the output. Otherwise stderr is discarded.
     pub(crate) with_stderr: bool,
@@ -118,7 +118,7 @@ impl Programs {
         }
     }
 
-    /// Keeps the limits, but not the warm processes, which end after their current requests.
+    /// Returns the same limits without the warm processes, which end after their current requests.
     pub(crate) fn without_kept(&self, settings: &VoiceSettings) -> Self {
         Self {
             warm: self.warm.renewed(settings.keep_warm),
@@ -126,15 +126,16 @@ impl Programs {
         }
     }
 
-    /// The processes that are kept between requests.
+    /// Returns the processes that are kept between requests.
     pub(crate) const fn warm(&self) -> &Warm {
         &self.warm
     }
 
-    /// Whether another caller may wait for a permit. Check this before creating anything large.
+    /// Checks whether another caller may wait for a permit. Call this before creating anything
+    /// large.
     ///
     /// # Errors
-    /// `Busy` if all permits are taken and the queue is full.
+    /// Returns `Busy` if all permits are taken and the queue is full.
     pub(crate) fn check_queue(&self) -> Result<(), VoiceError> {
         if self.permits.available_permits() > 0 || self.queue.available_permits() > 0 {
             Ok(())
@@ -146,7 +147,7 @@ impl Programs {
     /// Waits for a permit. Write the program's files only after that.
     ///
     /// # Errors
-    /// `Busy` immediately if the queue is full; `Timeout` at the deadline.
+    /// Returns `Busy` immediately if the queue is full, and `Timeout` at the deadline.
     pub(crate) async fn permit(&self, provider: &'static str) -> Result<ProgramPermit, VoiceError> {
         let until = Instant::now() + self.limit;
         let permits = Arc::clone(&self.permits);
@@ -183,7 +184,8 @@ impl Programs {
         Ok(ProgramOutput { stdout })
     }
 
-    /// Creates a directory with one file for a program. It is deleted with its last user.
+    /// Creates a directory with one file for a program. The directory is deleted when its last user
+    /// drops it.
     pub(crate) async fn workspace(
         &self,
         name: &'static str,

@@ -31,16 +31,17 @@ pub(crate) enum Service {
     /// A vendor, with a key.
     Hosted {
         base_url: &'static str,
-        /// Whether it uses the key and the address of the model provider `openai` when it has none.
+        /// Whether the provider uses the key and the address of the model provider `openai` when it
+        /// has no key of its own.
         borrows: bool,
     },
     /// A server of the owner's, without a key. Its address is the setting `endpoint`.
     SelfHosted,
     /// A local program.
     Program {
-        /// The setting that names its model.
+        /// The setting that names the program's model.
         model: &'static str,
-        /// The missing setting or program.
+        /// Returns the error for a missing setting or program.
         missing: fn(&ProviderSettings, &Programs) -> Option<VoiceError>,
     },
 }
@@ -51,7 +52,7 @@ pub(crate) const OPENAI: Service = Service::Hosted {
     borrows: true,
 };
 
-/// A vendor's service at this address, with a key of its own.
+/// Returns a vendor's service at this address, with a key of its own.
 pub(crate) const fn hosted(base_url: &'static str) -> Service {
     Service::Hosted {
         base_url,
@@ -60,7 +61,7 @@ pub(crate) const fn hosted(base_url: &'static str) -> Service {
 }
 
 impl About {
-    /// The vendor's address; `None` for a program or a self-hosted server.
+    /// Returns the vendor's address, or `None` for a program or a self-hosted server.
     pub fn default_url(&self) -> Option<&'static str> {
         match self.service {
             Service::Hosted { base_url, .. } => Some(base_url),
@@ -68,12 +69,13 @@ impl About {
         }
     }
 
-    /// Whether it uses the key and the address of the model provider `openai` when it has none.
+    /// Returns whether the provider uses the key and the address of the model provider `openai`
+    /// when it has no key of its own.
     pub fn borrows(&self) -> bool {
         matches!(self.service, Service::Hosted { borrows: true, .. })
     }
 
-    /// The setting that it cannot work without.
+    /// Returns the setting that the provider cannot work without.
     pub fn needs(&self) -> &'static str {
         match self.service {
             Service::Hosted { .. } => "api_key",
@@ -99,7 +101,7 @@ pub struct ProviderSetting {
     pub hint: Option<&'static str>,
 }
 
-/// A setting without a hint.
+/// Returns a setting without a hint.
 pub(crate) const fn setting(name: &'static str, label: &'static str) -> ProviderSetting {
     ProviderSetting {
         name,
@@ -129,7 +131,8 @@ pub(crate) const BINARY_PATH: ProviderSetting =
     setting("binary_path", "Program").hint("If empty, it is looked up in the gateway’s PATH.");
 
 impl About {
-    /// The English texts that the web UI translates. The display name is one if it is not a product's name.
+    /// Returns the English texts that the web UI translates. The display name is among them unless it is a product's
+    /// name.
     pub fn texts(&self) -> impl Iterator<Item = &'static str> {
         let name = matches!(self.service, Service::SelfHosted).then_some(self.label);
         let settings = self.settings.iter();
@@ -148,13 +151,13 @@ pub trait ProviderId: Copy + Ord + Send + Sync + 'static {
     /// All providers, in the order in which the first configured one is chosen.
     const ALL: &'static [Self];
 
-    /// The description of the provider.
+    /// Returns the description of the provider.
     fn about(self) -> &'static About;
 
-    /// The settings of this kind of provider.
+    /// Returns the settings of this kind of provider.
     fn section(settings: &VoiceSettings) -> &SectionSettings<Self>;
 
-    /// The provider with this ID or alias.
+    /// Returns the provider with this ID or alias.
     fn find(name: &str) -> Option<Self> {
         let is_it = |id: &Self| [id.about().id, id.about().alias].contains(&name);
         Self::ALL.iter().copied().find(is_it)
@@ -177,12 +180,12 @@ macro_rules! providers {
         pub enum $name { $($variant),+ }
 
         impl $name {
-            /// The provider itself.
+            /// Returns the provider itself.
             pub fn provider(self) -> &'static $provider {
                 match self { $(Self::$variant => &$module::PROVIDER),+ }
             }
 
-            /// The provider's ID.
+            /// Returns the provider's ID.
             pub fn as_str(self) -> &'static str {
                 self.provider().about.id
             }

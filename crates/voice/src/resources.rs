@@ -23,7 +23,7 @@ use url::Url;
 pub(crate) const MAX_ANSWER_BYTES: usize = 128 << 20;
 /// The maximum size of a text response.
 pub(crate) const MAX_TEXT_ANSWER_BYTES: usize = 16 << 20;
-/// How much of a refusal is read.
+/// The maximum number of bytes read from a refusal.
 const MAX_REFUSAL_BYTES: usize = 64 << 10;
 
 /// Shared resources of the providers.
@@ -35,20 +35,20 @@ pub(crate) struct Resources {
     pub(crate) timeouts: Timeouts,
     pub(crate) random: Arc<dyn Random>,
     pub(crate) last_uses: LastUses,
-    /// Whether the calls test a provider. Then each is made once, and a vendor's own error text is kept, because the
-    /// spoken text is not the caller's.
+    /// Whether the calls test a provider. In a test, each call is made once and the vendor's own error text is kept,
+    /// because the gateway chose the spoken text.
     pub(crate) is_test: bool,
-    /// A key that is tested instead of the provider's own. Only in a test.
+    /// A key that is tested instead of the provider's stored key. Set only in a test.
     pub(crate) unsaved_key: Option<SecretString>,
 }
 
 impl Resources {
-    /// A POST request for [`Self::send`].
+    /// Returns a POST request for [`Self::send`].
     pub(crate) fn post(&self, url: Url) -> RequestBuilder {
         self.outbound.client(AddressSource::Owner).post(url)
     }
 
-    /// A GET request for [`Self::send`].
+    /// Returns a GET request for [`Self::send`].
     pub(crate) fn get(&self, url: Url) -> RequestBuilder {
         self.outbound.client(AddressSource::Owner).get(url)
     }
@@ -85,7 +85,8 @@ impl Resources {
         }
     }
 
-    /// The vendor's sentence in a refusal. `None` when it rejects the key, because vendors repeat parts of it then.
+    /// Returns the vendor's sentence in a refusal. Returns `None` if the vendor rejects the key, because such a
+    /// sentence may repeat parts of the key.
     async fn sentence(&self, response: Response, keys: &[HeaderValue]) -> Option<String> {
         if matches!(response.status().as_u16(), 401 | 403) {
             return None;
@@ -95,7 +96,7 @@ impl Resources {
             .await
             .ok()?
             .ok()?;
-        // A header is the key, or a scheme and the key.
+        // The header's value is the key alone, or a scheme and the key.
         let keys: Vec<&str> = keys.iter().filter_map(|key| key.to_str().ok()).collect();
         let keys = keys
             .into_iter()
@@ -103,8 +104,8 @@ impl Resources {
         vendor_sentence(&body, &keys.collect::<Vec<_>>())
     }
 
-    /// Streams the response body. An idle timeout, a broken connection and an excessive size are errors. An
-    /// error is the last item.
+    /// Streams the response body. An idle timeout, a broken connection and an excessive size are errors. The stream
+    /// ends after an error.
     pub(crate) fn pieces(
         &self,
         provider: &'static str,
@@ -157,8 +158,8 @@ impl Resources {
     }
 }
 
-/// Adds a header whose value is `before` followed by the key. It is marked as sensitive to keep it out of logs.
-/// Without a key, which self-hosted servers may not need, returns the request unchanged.
+/// Adds a header whose value is `before` followed by the key. The header is marked as sensitive, which keeps it out of
+/// logs. Self-hosted servers may need no key. Without a key, the request is unchanged.
 pub(crate) fn with_key(
     request: RequestBuilder,
     header: HeaderName,
@@ -189,7 +190,7 @@ pub(crate) fn join(base: &Url, path: &str) -> Url {
     url
 }
 
-/// The error of a connection.
+/// Converts an error of a connection.
 pub(crate) fn of_outbound(provider: &'static str, error: OutboundError) -> VoiceError {
     let reason = match error {
         OutboundError::Timeout => return VoiceError::Timeout { provider },

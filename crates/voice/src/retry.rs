@@ -1,5 +1,5 @@
-//! Repeats calls of hosted providers, as requests to language models are repeated: when the provider is busy or
-//! fails for the moment, and only before its answer has begun. A fallback is tried after that.
+//! Repeats calls of hosted providers under the same rules as requests to language models: the provider is busy or fails
+//! temporarily, and its answer has not begun. Fallbacks are tried after the last retry.
 
 use crate::VoiceError;
 use crate::provider::About;
@@ -41,7 +41,8 @@ where
     }
 }
 
-/// The wait before the next attempt: the provider's, or our own. `None` if the same call would fail again.
+/// Returns the wait before the next attempt: the provider's value, or our own. Returns `None` if the same call would
+/// fail again.
 fn wait(resources: &Resources, error: &VoiceError, retry: u32) -> Option<Duration> {
     match error {
         VoiceError::Provider {

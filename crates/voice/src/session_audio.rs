@@ -1,5 +1,5 @@
-//! The spoken audio of sessions, stored with its transcript and readable only through its session. The agents
-//! crate assigns it to messages.
+//! The spoken audio of sessions. It is stored with the session's transcript and readable only through the session. The
+//! agents crate assigns it to messages.
 
 mod read;
 
@@ -14,19 +14,19 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::time::Duration;
 
-/// How long a part of a spoken answer is kept, for clients that are behind.
+/// The lifetime of a part of a spoken answer. Slow clients can still fetch a part during this time.
 const PART_KEPT: Duration = Duration::from_hours(1);
 
 /// Audio to store with a session.
 #[derive(Clone, Debug)]
 pub struct NewAudio {
     pub session: SessionId,
-    /// Whether the user spoke it, as opposed to an agent.
+    /// Whether the user spoke the audio. Otherwise an agent did.
     pub is_inbound: bool,
     /// The file extension.
     pub format: &'static str,
     pub mime_type: &'static str,
-    /// 0 if unknown.
+    /// The duration in milliseconds; 0 if unknown.
     pub duration_ms: u64,
     pub transcript: Option<String>,
     pub data: Bytes,
@@ -39,7 +39,7 @@ pub struct StoredAudio {
     /// The file extension.
     pub format: String,
     pub mime_type: String,
-    /// 0 if unknown.
+    /// The duration in milliseconds; 0 if unknown.
     pub duration_ms: u64,
     pub created_at: Timestamp,
     pub size_bytes: u64,
@@ -86,7 +86,7 @@ impl Voice {
         self.store_until(new, None).await
     }
 
-    /// Like [`Self::store_audio`]; the audio is deleted after [`PART_KEPT`] unless it becomes a message's.
+    /// Stores audio like [`Self::store_audio`], but deletes it after [`PART_KEPT`] unless a message uses it.
     pub(crate) async fn store_part(&self, new: NewAudio) -> Result<AudioId, VoiceError> {
         self.store_until(new, Some(PART_KEPT)).await
     }
@@ -134,7 +134,7 @@ impl Voice {
     }
 }
 
-/// The file extension and media type, by content or else as declared by the caller. Both come from a fixed
+/// Returns the file extension and media type, by content or else as the caller declared. Both values come from a fixed
 /// list, so the audio is never served as HTML.
 fn kind_of(data: &[u8], declared: Option<&str>) -> (&'static str, &'static str) {
     match sniff(data).or_else(|| Kind::named(declared?)) {
@@ -143,7 +143,7 @@ fn kind_of(data: &[u8], declared: Option<&str>) -> (&'static str, &'static str) 
     }
 }
 
-/// The form in which user texts are stored and compared: trimmed, and without the NUL character, which
+/// Returns a user's text in the form in which it is stored and compared: trimmed, and without the NUL character, which
 /// PostgreSQL does not support.
 fn storable(text: &str) -> String {
     text.trim().replace('\0', "\u{fffd}")

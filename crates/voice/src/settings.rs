@@ -17,9 +17,9 @@ pub struct VoiceSettings {
     pub keep_warm: Duration,
     /// `voice.cache_max_bytes`: the size of the cache of synthesized audio; 0 disables it.
     pub cache_max_bytes: u64,
-    /// `voice.audio_max_bytes`: how much audio of conversations is kept.
+    /// `voice.audio_max_bytes`: the maximum size of the stored audio of conversations.
     pub audio_max_bytes: u64,
-    /// `[voice.tts]`, in two parts.
+    /// The part of `[voice.tts]` that `[voice.stt]` has too.
     pub tts: SectionSettings<TtsId>,
     pub speaking: SpeakingSettings,
     /// `[voice.stt]`
@@ -40,9 +40,10 @@ pub struct Timeouts {
     pub idle: Duration,
     /// Total run time of a program, or of a call of a Wyoming program.
     pub program: Duration,
-    /// No attempt at a vendor's answer starts later than this after the first.
+    /// The time after the first attempt in which another attempt may start.
     pub retries_total: Duration,
-    /// The wait before the first retry, unless the vendor names one. It doubles each time.
+    /// The wait before the first retry, unless the vendor specifies one. The wait doubles with each
+    /// retry.
     pub retry_base: Duration,
 }
 
@@ -69,12 +70,12 @@ pub struct Borrowed {
     pub environment: Option<SecretString>,
 }
 
-/// `[voice.tts]` or `[voice.stt]`: the keys that both have.
+/// The keys that `[voice.tts]` and `[voice.stt]` have in common.
 #[derive(Clone, Debug)]
 pub struct SectionSettings<Id> {
     /// Whether this kind of provider is enabled.
     pub enabled: bool,
-    /// The provider; `None` selects the first that is configured.
+    /// The provider. `None` selects the first configured provider.
     pub provider: Option<Id>,
     /// The providers to list; empty lists all.
     pub shown: Vec<Id>,
@@ -82,8 +83,8 @@ pub struct SectionSettings<Id> {
     pub fallback: Vec<Id>,
     /// The providers' own settings.
     pub providers: BTreeMap<Id, ProviderSettings>,
-    /// Providers with an address other than the one that the configured and borrowed keys belong to. These keys are not
-    /// sent there.
+    /// Providers whose address differs from the address that the configured and borrowed keys belong to. Those keys are
+    /// not sent to these providers.
     pub moved: BTreeSet<Id>,
 }
 

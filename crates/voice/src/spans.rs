@@ -1,11 +1,11 @@
-//! The spans of requests for speech and transcripts that belong to no other work, such as a turn.
+//! The spans of requests for speech and transcripts outside other work such as a turn.
 
 use crate::{Voice, VoiceError};
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 use gatehouse_domain::trace::{self, ActiveSpan, SpanKind};
 
-/// The first span of a request's trace; absent if the request is a part of other work.
+/// The root span of a request's trace. `None` if the request belongs to other work.
 pub(crate) struct RequestSpan(Option<ActiveSpan>);
 
 impl Voice {
@@ -17,7 +17,7 @@ impl Voice {
 }
 
 impl RequestSpan {
-    /// Runs `work` in this span, or in the current one.
+    /// Runs `work` in this span if there is one, otherwise in the current span.
     pub(crate) async fn run<F: Future>(&self, work: F) -> F::Output {
         match &self.0 {
             Some(span) => span.run(work).await,

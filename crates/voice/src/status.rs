@@ -144,10 +144,10 @@ impl Voice {
         list
     }
 
-    /// Checks whether this provider is usable, without costs. Asks a Wyoming program and returns its description.
+    /// Checks without cost whether this provider is usable. Asks a Wyoming program for its description and returns it.
     ///
     /// # Errors
-    /// The missing setting or program.
+    /// Returns an error that names the missing setting or program.
     pub async fn check<Id: ProviderId>(&self, id: Id) -> Result<Option<String>, VoiceError> {
         let state = self.state();
         let endpoint = self.endpoint(&state, id).await?;
@@ -168,7 +168,8 @@ impl Voice {
         missing(settings, &state.resources.programs).map_or(Ok(None), Err)
     }
 
-    /// The configured provider, or else the first available one, and whether it is ready.
+    /// Returns the configured provider, or else the first available one, and whether the provider
+    /// is ready.
     pub(crate) async fn chosen<Id: ProviderId>(&self, state: &State) -> Option<(Id, bool)> {
         if let Some(id) = Id::section(&state.settings).provider {
             let endpoint = self.endpoint(state, id).await;
@@ -183,7 +184,8 @@ impl Voice {
         None
     }
 
-    /// Whether a request can be tried: with `preferred` or else the chosen provider, or with a fallback of it.
+    /// Returns whether a request can be attempted: with `preferred` or else the chosen provider, or with one of its
+    /// fallbacks.
     pub(crate) async fn can_be_tried<Id: ProviderId>(&self, preferred: Option<Id>) -> bool {
         let state = self.state();
         let first = match preferred {
@@ -205,7 +207,7 @@ impl Voice {
     }
 }
 
-/// The outcome of the last request with this endpoint and the current settings.
+/// Returns the outcome of the last request with this endpoint and the current settings.
 fn last_use<Id: ProviderId>(state: &State, id: Id, endpoint: &Endpoint) -> Option<LastUse> {
     let (url, key) = (endpoint.base_url.as_ref(), endpoint.key.as_ref());
     let setup = match Id::section(&state.settings).providers.get(&id) {
@@ -216,14 +218,14 @@ fn last_use<Id: ProviderId>(state: &State, id: Id, endpoint: &Endpoint) -> Optio
     last_uses.find((Id::SECTION, id.about().id), setup)
 }
 
-/// While the vault is sealed, its keys count as missing. Other errors of reading keys are logged when the
-/// keys are used.
+/// While the vault is sealed, keys in the vault count as missing. Other errors of reading keys are logged when the keys
+/// are used.
 const fn is_configured(endpoint: &Result<Endpoint, VoiceError>) -> bool {
     endpoint.is_ok()
 }
 
-/// A provider whose key may be in the sealed vault still counts. Its use then fails with a clear error,
-/// instead of switching to another provider and another voice.
+/// A provider whose key may be in the sealed vault still counts as configured. Its use then fails with a clear error.
+/// Otherwise another provider would speak in another voice.
 const fn may_be_configured(endpoint: &Result<Endpoint, VoiceError>) -> bool {
     matches!(endpoint, Ok(_) | Err(VoiceError::Sealed))
 }

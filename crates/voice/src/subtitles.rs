@@ -18,11 +18,11 @@ const MAX_CUE: Duration = Duration::from_secs(7);
 const DEFAULT_CUE: Duration = Duration::from_secs(1);
 /// Speaking rate, to estimate the duration of a text without timestamps.
 const CHARACTERS_A_SECOND: u32 = 15;
-/// Later times, beyond a thousand hours, are errors.
+/// The latest valid time. Later timestamps are provider errors.
 const MAX_TIME: Duration = Duration::from_hours(1000);
 
-/// The cues of a transcript: its segments if none is too long to read, else cues built from words if there
-/// are any, else the segments unchanged, else the whole text as one cue.
+/// Returns the cues of a transcript from the first source that fits: its segments if none is too long to read, cues
+/// built from its words, its segments unchanged, or the whole text as one cue.
 pub(crate) fn cues(
     words: &[Word],
     segments: &[Segment],
@@ -53,7 +53,7 @@ fn is_short(segment: &Segment) -> bool {
     length <= MAX_LINE * MAX_LINES && segment.end - segment.start <= MAX_CUE.as_secs_f64()
 }
 
-/// `SubRip`: numbered cues, with a comma before the milliseconds.
+/// Formats `SubRip`: numbered cues, with a comma before the milliseconds.
 pub(crate) fn srt(cues: &[Segment]) -> String {
     let mut file = String::new();
     for (number, cue) in timed(cues).into_iter().enumerate() {
@@ -66,7 +66,7 @@ pub(crate) fn srt(cues: &[Segment]) -> String {
     file
 }
 
-/// `WebVTT`.
+/// Formats `WebVTT`.
 pub(crate) fn vtt(cues: &[Segment]) -> String {
     let mut file = String::from("WEBVTT\n\n");
     for cue in timed(cues) {
@@ -85,8 +85,8 @@ struct Timed {
     text: String,
 }
 
-/// Non-empty cues in order: each starts no earlier than the preceding one, ends after it starts, and ends no
-/// later than the next one starts.
+/// Returns the non-empty cues in order. Each cue starts no earlier than its predecessor, has a positive duration, and
+/// ends no later than its successor starts.
 fn timed(cues: &[Segment]) -> Vec<Timed> {
     let mut all: Vec<Timed> = Vec::with_capacity(cues.len());
     for cue in cues {
@@ -118,7 +118,7 @@ fn timed(cues: &[Segment]) -> Vec<Timed> {
     all
 }
 
-/// A time rounded to whole milliseconds; `None` if it is invalid.
+/// Returns a time rounded to whole milliseconds, or `None` if it is invalid.
 fn time(seconds: f64) -> Option<Duration> {
     let exact = Duration::try_from_secs_f64(seconds).ok()?;
     let rounded = exact.saturating_add(Duration::from_micros(500)).as_millis();
@@ -126,7 +126,7 @@ fn time(seconds: f64) -> Option<Duration> {
     (time <= MAX_TIME).then_some(time)
 }
 
-/// The non-empty lines of a text, without control characters.
+/// Returns the non-empty lines of a text, without control characters.
 fn readable(text: &str) -> String {
     let lines = text.split(['\n', '\r']).map(|line| {
         let line: String = line

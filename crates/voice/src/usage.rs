@@ -53,7 +53,7 @@ impl Counting {
     /// Records the result and returns it unchanged.
     pub(crate) fn of<T>(mut self, ended: Result<T, VoiceError>) -> Result<T, VoiceError> {
         let provider = (self.kind, self.provider);
-        // The failure of a key that may never be stored must not replace the outcome of the key in use.
+        // The failure of an unsaved key must not replace the outcome of the stored key.
         if ended.is_ok() || !self.is_unsaved_key {
             self.last_uses
                 .record(provider, self.setup, self.is_test, &ended);
@@ -92,7 +92,7 @@ pub(crate) fn recognized(id: SttId, duration_ms: u64) {
     seconds("heard", id.as_str(), duration_ms);
 }
 
-/// The sum of the histogram is the usage.
+/// The sum of the histogram is the usage in seconds.
 #[expect(clippy::cast_precision_loss, reason = "a duration in a histogram")]
 fn seconds(direction: &'static str, provider: &'static str, duration_ms: u64) {
     let labels = [("direction", direction), ("provider", provider)];

@@ -1,5 +1,5 @@
-//! A request body that can be read to its end only while the sender's credential is valid. A body may take
-//! minutes to arrive, and the request must not take effect after the credential is revoked.
+//! A request body that can be read to its end only while the sender's credential is valid. A body may take minutes to
+//! arrive, and the request must not take effect after the credential is revoked.
 
 use crate::app::App;
 use axum::body::{Body, Bytes, HttpBody};
@@ -9,12 +9,12 @@ use std::error::Error;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// The credential ended before the body did.
+/// The error of a body whose credential ended first.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error("the credential has ended")]
 struct Ended;
 
-/// Whether a body could not be read because its sender's credential ended.
+/// Returns whether a body could not be read because its sender's credential ended.
 pub(crate) fn has_ended(error: &(dyn Error + 'static)) -> bool {
     let mut cause = Some(error);
     while let Some(error) = cause {
@@ -59,7 +59,7 @@ impl HttpBody for Alive {
         polled
     }
 
-    /// Always false, because only polling to the end checks the credential.
+    /// Returns false, because the credential is checked only when the body is polled to its end.
     fn is_end_stream(&self) -> bool {
         false
     }

@@ -38,7 +38,7 @@ impl App {
         &self.inner.rpc
     }
 
-    /// Memory charged to this caller.
+    /// Returns the memory share that is charged to this caller.
     pub(crate) fn share(&self, context: &RequestContext) -> Share {
         self.rpc().budget().share(Holder::of(context))
     }
@@ -63,8 +63,8 @@ impl App {
         &self.inner.meters
     }
 
-    /// Generates a request ID. It must be unique but not secret, so a seeded generator avoids a system call
-    /// per request.
+    /// Generates a request ID. The ID must be unique but not secret. A seeded generator avoids a system call per
+    /// request.
     pub(crate) fn new_request_id(&self) -> RequestId {
         RequestId::generate(&*self.services().clock, &self.inner.request_ids)
     }
@@ -77,13 +77,13 @@ impl App {
         &self.inner.shutdown
     }
 
-    /// The spoken conversations that are open.
+    /// Returns the spoken conversations that are open.
     #[cfg(feature = "voice")]
     pub(crate) fn talks(&self) -> &TalkPlaces {
         &self.inner.talks
     }
 
-    /// The maximum message size of `/api/rpc` and of authenticated sockets, in bytes.
+    /// Returns the maximum message size of `/api/rpc` and of authenticated sockets, in bytes.
     pub(crate) fn max_message_bytes(&self) -> usize {
         self.services().config.max_message_bytes()
     }

@@ -1,4 +1,4 @@
-//! Passes the gate's findings about a request to its handler, and the matched route back to the gate.
+//! Passes the gate's results for a request to its handler, and the matched route back to the gate.
 
 use crate::connection_slots::ConnectionSlot;
 use crate::route::Route;
@@ -31,11 +31,11 @@ pub(crate) struct MatchedRoute(OnceLock<(usize, &'static Route)>);
 
 impl MatchedRoute {
     pub(crate) fn set(&self, place: usize, row: &'static Route) {
-        // A request matches one row.
+        // A request matches only one row, so the value is set once.
         let _ = self.0.set((place, row));
     }
 
-    /// The index in the table.
+    /// Returns the index in the table.
     pub(crate) fn place(&self) -> Option<usize> {
         self.0.get().map(|(place, _)| *place)
     }

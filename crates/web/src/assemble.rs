@@ -34,7 +34,8 @@ impl App {
         }
     }
 
-    /// The routes. Created at the first request, because the handlers hold a clone of this handle.
+    /// Returns the routes. They are created at the first request, because the handlers have a clone
+    /// of this handle.
     pub(crate) fn router(&self) -> &Router {
         self.inner.router.get_or_init(|| routes::router(self))
     }

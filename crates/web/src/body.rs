@@ -68,7 +68,7 @@ async fn read_frames(
     }
 }
 
-/// The maximum size of this body: its announced size, capped at the limit.
+/// Returns the maximum size of this body: its announced size, capped at the limit.
 pub(crate) fn most(body: &Body, max_bytes: usize) -> usize {
     let announced = body.size_hint().upper();
     let announced = announced.and_then(|announced| usize::try_from(announced).ok());
@@ -94,7 +94,7 @@ fn check_content_type(headers: &HeaderMap, body: &[u8]) -> Result<(), Problem> {
     Err(Problem::new(ErrorCode::UnsupportedMediaType, message))
 }
 
-/// The request body as `T`. An empty body counts as `{}`.
+/// The request body as `T`. An empty body is equal to `{}`.
 #[derive(Debug)]
 pub(crate) struct JsonBody<T>(pub T);
 
@@ -145,8 +145,8 @@ pub(crate) fn share(app: &App, parts: &Parts) -> Result<Share, Problem> {
     Ok(app.share(&arrival.ok_or_else(Problem::internal)?.context))
 }
 
-/// Prefers a 403 over an error about the body. Some routes need something that only the body can carry: a setup
-/// code, or a password as confirmation. A refused body counts only for its setup code.
+/// Returns a 403, if one applies, in place of an error about the body. Some routes require a setup code or a password
+/// in the body. Of a refused body, only the setup code counts.
 async fn refuse_first(app: &App, parts: &Parts, problem: Problem, body: &[u8]) -> Problem {
     if problem.code == ErrorCode::NotAuthenticated {
         return problem;
@@ -192,7 +192,7 @@ pub(crate) struct Requester {
 }
 
 impl Requester {
-    /// The caller in the form that `auth` expects.
+    /// Returns the caller in the form that `auth` expects.
     pub(crate) fn caller(&self) -> Caller<'_> {
         let user_agent = self
             .user_agent
@@ -204,8 +204,8 @@ impl Requester {
         }
     }
 
-    /// The origin of the page: the browser's `Origin` header or, for same-origin requests without one, the
-    /// proxy's forwarded host. Use it only for what to offer, never for what to allow.
+    /// Returns the origin of the page: the browser's `Origin` header or, for same-origin requests without one, the
+    /// proxy's forwarded host. Use it only to decide what to offer, never to permit something.
     pub(crate) fn page(&self) -> Option<String> {
         let host = self
             .forwarded_host
@@ -215,7 +215,7 @@ impl Requester {
         said.or_else(|| host.map(|host| format!("https://{host}")))
     }
 
-    /// The origin of the page that sent the request, if the browser states it.
+    /// Returns the origin of the page that sent the request, if the browser states it.
     pub(crate) fn origin(&self) -> Option<&str> {
         self.origin.as_ref().and_then(|value| value.to_str().ok())
     }
@@ -225,7 +225,7 @@ impl<S: Sync> FromRequestParts<S> for Requester {
     type Rejection = Refusal;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Refusal> {
-        // The gate inserts this. A handler must not run without it.
+        // The gate inserts the arrival. A handler must not run without it.
         let arrival: &Arrival = parts.extensions.get().ok_or_else(Problem::internal)?;
         let context = arrival.context.clone();
         let header = |name: HeaderName| parts.headers.get(name).cloned();

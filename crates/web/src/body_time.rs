@@ -15,7 +15,7 @@ pub(crate) struct BodyTime {
 }
 
 impl BodyTime {
-    /// The time for a body that arrives from now on. The whole may take `in_all`, and the wait for each part `still`.
+    /// Starts the time limits of a body. The whole body may take `in_all`, and the wait for each part `still`.
     pub(crate) fn start(still: Duration, in_all: Duration) -> Self {
         Self {
             still,
@@ -23,7 +23,7 @@ impl BodyTime {
         }
     }
 
-    /// Waits for the next part. Registers a timer only if the part is not there yet, because all threads share the
+    /// Waits for the next part. Registers a timer only if the part has not arrived, because all threads share the
     /// runtime's timers.
     pub(crate) async fn wait<F: Future>(&self, part: F) -> Result<F::Output, Elapsed> {
         let mut part = pin!(part);

@@ -29,7 +29,7 @@ impl<T: AsRef<[u8]>> AsRef<[u8]> for Charged<T> {
     }
 }
 
-/// The error for a body that currently does not fit into memory.
+/// Returns the error for a body that currently does not fit into memory.
 pub(crate) fn no_room() -> Problem {
     Problem::rate_limited(ROOM_WAIT_MS)
 }

@@ -1,5 +1,5 @@
-//! Connection slots: limits the connections in total and per client, and selects which one to evict when
-//! all slots are taken. A connection holds its slot, and so does a WebSocket upgraded from it.
+//! Connection slots: limits the connections in total and per client, and selects the connection to evict when all slots
+//! are taken. A connection has a slot, and a WebSocket keeps the slot of the connection that was upgraded.
 
 mod limits;
 mod taken;
@@ -29,10 +29,10 @@ impl ConnectionSlots {
         }
     }
 
-    /// Takes a slot for a connection. If all slots are taken, evicts a connection of the client with the
-    /// most unauthenticated connections. If this client has used up its own slots, evicts one of its idle
-    /// connections. Returns `None` when nothing can be evicted. `is_shared` means that many clients connect
-    /// through this address.
+    /// Takes a slot for a connection. If all slots are taken, evicts a connection of the client with the most
+    /// unauthenticated connections. If this client has used up its own slots, evicts one of its idle connections.
+    /// Returns `None` if no connection can be evicted. `is_shared` means that many clients connect through this
+    /// address.
     pub(crate) fn take(&self, client: ClientKey, is_shared: bool) -> Option<ConnectionSlot> {
         let mut taken = self.lock();
         let held = taken.by_client.get(&client).copied().unwrap_or(0);
@@ -125,7 +125,7 @@ impl fmt::Debug for ConnectionSlot {
 }
 
 impl ConnectionSlot {
-    /// Marks the connection as used by an authenticated caller. It can no longer be evicted.
+    /// Marks the connection as used by an authenticated caller. It is then never evicted.
     pub(crate) fn keep(&self) {
         let connection = &self.0.0;
         if !connection.is_kept.swap(true, Ordering::AcqRel) {
@@ -140,12 +140,12 @@ impl ConnectionSlot {
         InWork(self.clone())
     }
 
-    /// Cancelled when the connection was evicted.
+    /// Returns a token that is canceled when the connection is evicted.
     pub(crate) fn ended(&self) -> CancellationToken {
         self.0.0.ended.clone()
     }
 
-    /// Completes when no request has been active for `limit`.
+    /// Waits until no request has been active for `limit`.
     pub(crate) async fn idle(&self, limit: Duration) {
         let connection = &self.0.0;
         loop {

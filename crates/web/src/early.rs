@@ -1,5 +1,5 @@
-//! Answers while the server opens its database, which takes long if it has to be migrated. Liveness probes succeed, so
-//! that a supervisor does not end the migration. Everything else is refused for the moment.
+//! Answers requests while the server opens its database, which takes long if a migration is needed. Liveness probes
+//! succeed, so a supervisor does not stop the migration. All other requests are refused temporarily.
 
 use crate::gate::REQUEST_ID;
 use crate::routes::health;
@@ -24,30 +24,30 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 
-/// The maximum number of connections at a time. Further ones wait until they are accepted.
+/// The maximum number of concurrent connections. Further connections wait to be accepted.
 const CONNECTIONS: usize = 256;
-/// The maximum number of these per client. Further ones are closed.
+/// The maximum number of connections per client. Further connections are closed.
 const PER_CLIENT: usize = 32;
-/// How long a client may take to send its first byte, the TLS handshake, or its request.
+/// The time limit for a client's first byte, for the TLS handshake, and for its request.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(15);
-/// How long a connection may stay open.
+/// The time limit for a connection.
 const CONNECTION_TIMEOUT: Duration = Duration::from_secs(20);
-/// How long connections may take to end when the server has started.
+/// The time limit for connections to end after the server has started.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
 /// The pause after a failed accept, usually for lack of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 const RETRY_AFTER_SECONDS: HeaderValue = HeaderValue::from_static("5");
 const MESSAGE: &str = "The server is starting and may be migrating its database. Nothing was changed. Try again soon.";
 
-/// How [`answer_early`] accepts connections.
+/// The options of [`answer_early`].
 #[derive(Debug)]
 pub struct EarlyOptions {
     pub listener: TcpListener,
-    /// `None` answers plain HTTP.
+    /// The TLS settings. `None` answers plain HTTP.
     pub tls: Option<ServerTls>,
-    /// The peers that carry the traffic of many clients.
+    /// Peers that carry the traffic of many clients.
     pub shared: SharedPeers,
-    /// Ends it.
+    /// Ends the early answers.
     pub started: CancellationToken,
 }
 
@@ -56,7 +56,7 @@ pub struct EarlyOptions {
 struct Held(HashMap<ClientKey, usize>);
 
 impl Held {
-    /// Returns `false` if the client has used up its share.
+    /// Takes a slot. Returns `false` if the client has no slot left.
     fn take(&mut self, client: ClientKey) -> bool {
         let held = self.0.entry(client).or_default();
         let has_room = *held < PER_CLIENT;
@@ -72,7 +72,7 @@ impl Held {
     }
 }
 
-/// Answers until `started`. Connections that have sent nothing by then are handed over to the gateway.
+/// Answers requests until `started`. Connections that have not sent anything by then are passed to the gateway.
 pub async fn answer_early(options: EarlyOptions) -> Listening {
     let EarlyOptions {
         listener,
@@ -116,7 +116,8 @@ pub async fn answer_early(options: EarlyOptions) -> Listening {
     Listening { listener, waiting }
 }
 
-/// Answers one request. Returns a connection that has sent nothing when the server has started.
+/// Answers one request. If the server starts before the client has sent anything, returns the
+/// connection.
 async fn connection(
     stream: TcpStream,
     address: SocketAddr,
@@ -156,7 +157,7 @@ async fn serve(stream: impl AsyncRead + AsyncWrite + Unpin) {
         let response = answer(request.method(), request.uri().path());
         async move { Ok::<_, Infallible>(response) }
     });
-    // Without keep-alive, so that the next request reaches the server.
+    // Keep-alive is off, so the next request reaches the server.
     let served = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIMEOUT)

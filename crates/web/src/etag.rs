@@ -3,8 +3,8 @@
 use http::HeaderMap;
 use http::header::IF_NONE_MATCH;
 
-/// Whether `If-None-Match` contains the tag. Uses the weak comparison (RFC 9110, 13.1.2), because a proxy
-/// that compresses a response weakens its tag.
+/// Returns whether `If-None-Match` contains the tag. Uses the weak comparison (RFC 9110, 13.1.2), because a proxy that
+/// compresses a response weakens its tag.
 pub(crate) fn is_known(headers: &HeaderMap, etag: &str) -> bool {
     let known = headers.get_all(IF_NONE_MATCH).iter();
     let mut known = known.filter_map(|value| value.to_str().ok());

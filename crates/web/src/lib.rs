@@ -1,6 +1,6 @@
-//! The HTTP and WebSocket server, built on axum. Every request passes one gate, and the routes are a table.
-//! Each handler reads its request, calls one function of the crate that owns the subject, and converts the
-//! result to a response. This crate makes no decisions about credentials.
+//! The HTTP and WebSocket server, built on axum. Every request passes one gate, and the routes are a table. Each
+//! handler reads its request, calls one function of the crate that owns the subject, and converts the result to a
+//! response. This crate makes no decisions about credentials.
 
 mod alive;
 mod app;

@@ -1,9 +1,10 @@
-//! The common rules of all rendered Markdown: HTML in the text is shown as text, no element needs a style attribute,
-//! and wide elements scroll on their own.
+//! The common rules for all rendered Markdown: HTML in the text is shown as text, no element needs a style attribute,
+//! and wide elements have their own scroll bar.
 
 use pulldown_cmark::{Alignment, Event, Tag, TagEnd};
 
-/// Elements wider than the page scroll on their own, also with the keyboard.
+/// Elements that are wider than the page have their own scroll bar, which also works with the
+/// keyboard.
 const CODE: (&str, &str) = (
     "<pre tabindex=\"0\" role=\"group\" aria-label=\"Code\"><code>",
     "</code></pre>\n",
@@ -16,14 +17,15 @@ const TABLE: (&str, &str) = (
 /// Appends the event, or its replacement.
 pub(crate) fn push<'a>(events: &mut Vec<Event<'a>>, event: Event<'a>) {
     let event = match event {
-        // Used for line breaks in tables.
+        // Tables use this tag for line breaks.
         Event::InlineHtml(text) if is_line_break(&text) => Event::HardBreak,
         Event::Html(text) | Event::InlineHtml(text) => Event::Text(text),
         Event::Start(Tag::HtmlBlock) => Event::Start(Tag::Paragraph),
         Event::End(TagEnd::HtmlBlock) => Event::End(TagEnd::Paragraph),
         Event::Start(Tag::CodeBlock(_)) => Event::Html(CODE.0.into()),
         Event::End(TagEnd::CodeBlock) => Event::Html(CODE.1.into()),
-        // The renderer would write alignment as a style attribute, which the pages' policy forbids.
+        // The renderer would write the alignment as a style attribute, which the content security
+        // policy forbids.
         Event::Start(Tag::Table(columns)) => {
             events.push(Event::Html(TABLE.0.into()));
             Event::Start(Tag::Table(vec![Alignment::None; columns.len()]))

@@ -5,7 +5,8 @@ use metrics::{Counter, Histogram};
 use std::sync::OnceLock;
 use std::time::Duration;
 
-/// The method label is bounded: clients can send any method, so unknown ones share a label.
+/// The known methods. Clients can send any method, so all others have a common label. The label
+/// `method` is thereby bounded.
 const METHODS: [&str; 8] = [
     "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "other",
 ];
@@ -25,7 +26,7 @@ fn name(names: &[&'static str], place: usize) -> &'static str {
     names.get(place).copied().unwrap_or_default()
 }
 
-/// The value of the label `method`.
+/// Returns the value of the label `method`.
 pub(crate) fn method_label(method: &Method) -> &'static str {
     name(&METHODS, method_place(method))
 }

@@ -19,7 +19,7 @@ pub(crate) struct RequestRecord {
     client: IpAddr,
     https: bool,
     identity: &'static str,
-    /// Set by the route table to the row that matched the request.
+    /// The row that matched the request. The route table sets it.
     pub(crate) route: Arc<MatchedRoute>,
 }
 
@@ -72,13 +72,14 @@ pub(crate) fn record(meters: &Meters, response: &Response, id: &RequestId, recor
     );
 }
 
-/// Connections that were closed at once because the client or the server already has too many.
+/// The number of connections that were closed immediately because the client or the server already
+/// has too many.
 pub(crate) const CONNECTIONS_REFUSED: &str = "connections_refused_total";
 
 static RECORDER: OnceLock<PrometheusHandle> = OnceLock::new();
 
-/// Installs the recorder once per process and returns its handle. Several servers in one process, as in
-/// tests, share it.
+/// Installs the recorder once per process and returns its handle. Several servers in one process, as in tests, use the
+/// same recorder.
 pub fn install_metrics() -> Result<PrometheusHandle, BuildError> {
     if let Some(handle) = RECORDER.get() {
         return Ok(handle.clone());
@@ -86,11 +87,12 @@ pub fn install_metrics() -> Result<PrometheusHandle, BuildError> {
     let handle = with_buckets(PrometheusBuilder::new())?.install_recorder();
     match handle {
         Ok(handle) => {
-            // If a counter appears only with its first refusal, a rate over it misses that refusal.
+            // The counter exists from the start. Otherwise, a rate over it would miss the first
+            // refusal.
             metrics::counter!(CONNECTIONS_REFUSED).increment(0);
             Ok(RECORDER.get_or_init(|| handle).clone())
         }
-        // Another thread installed it first.
+        // Another thread has already installed the recorder.
         Err(error) => RECORDER.get().cloned().ok_or(error),
     }
 }

@@ -47,7 +47,7 @@ pub fn openapi() -> Value {
     })
 }
 
-/// The router's `/{*rest}` is `/{rest}` in OpenAPI.
+/// Converts a path of the router. Its `/{*rest}` is `/{rest}` in OpenAPI.
 fn documented_path(path: &str) -> String {
     path.replace("{*", "{")
 }
@@ -119,7 +119,7 @@ fn responses(route: &Route, generator: &mut SchemaGenerator) -> Value {
     };
     let usual = json!({ "$ref": "#/components/schemas/Error" });
     let schema = if route.path.starts_with("/v1/") {
-        // The first alternative is the handler's response, the second the gate's.
+        // The first alternative is the handler's response. The second is the gate's.
         json!({ "anyOf": [{ "$ref": "#/components/schemas/OpenAiError" }, usual] })
     } else {
         usual
@@ -145,7 +145,7 @@ fn responses(route: &Route, generator: &mut SchemaGenerator) -> Value {
     responses
 }
 
-/// The format of [`crate::respond::openai_error`], with the code and its fields.
+/// Returns the schema of [`crate::respond::openai_error`], with the code and its fields.
 fn openai_error_schema() -> Value {
     let mut schema = error_schema();
     let code = schema.pointer("/properties/code").cloned();

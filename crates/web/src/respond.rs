@@ -1,5 +1,5 @@
-//! Builds responses. A refusal travels as a [`Problem`] next to an empty body. The gate writes the body when the
-//! response leaves, because only the gate has the request ID.
+//! Builds responses. A refusal is a [`Problem`] attached to an empty body. The gate writes the body when the response
+//! leaves, because only the gate has the request ID.
 
 use crate::charged::{Charged, no_room};
 use axum::body::Body;
@@ -40,23 +40,24 @@ impl IntoResponse for Refusal {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OpenAiFormat;
 
-/// The error for a slow request: 408. A slow response is 504; both have the code `TIMEOUT`.
+/// Returns the error for a slow request: status 408. A slow response has status 504. Both have the
+/// code `TIMEOUT`.
 pub(crate) fn request_timeout() -> Problem {
     Problem::new(ErrorCode::Timeout, "The request took too long to arrive.")
         .with(SLOW_REQUEST, true)
 }
 
-/// The error for a body that ended early.
+/// Returns the error for a body that ended early.
 pub(crate) fn incomplete_body() -> Problem {
     Problem::new(ErrorCode::InvalidRequest, "The body is incomplete.")
 }
 
-/// The error for a query string that cannot be parsed.
+/// Returns the error for a query string that cannot be parsed.
 pub(crate) fn unreadable_query() -> Problem {
     Problem::new(ErrorCode::InvalidRequest, "The query cannot be read.")
 }
 
-/// The 401 error for a request without a valid credential.
+/// Returns the 401 error for a request without a valid credential.
 pub(crate) fn not_authenticated() -> Problem {
     AuthError::NotAuthenticated.into()
 }
@@ -99,7 +100,7 @@ pub(crate) fn write_refusal(response: &mut Response, request_id: &str) {
     }
     *response.body_mut() = Body::from(Value::Object(body).to_string());
     let headers = response.headers_mut();
-    // The router set the length of the empty body.
+    // The router has set the length for the empty body.
     headers.remove(CONTENT_LENGTH);
     headers.insert(CONTENT_TYPE, JSON);
     headers.insert(CACHE_CONTROL, NO_STORE);
@@ -108,7 +109,7 @@ pub(crate) fn write_refusal(response: &mut Response, request_id: &str) {
     }
 }
 
-/// The member `error` in the format of `OpenAI`'s API
+/// Returns the member `error` in the format of `OpenAI`'s API
 /// (<https://platform.openai.com/docs/guides/error-codes>).
 pub(crate) fn openai_error(problem: &Problem) -> Value {
     let kind = match status_of(problem).as_u16() {
@@ -133,7 +134,7 @@ pub(crate) fn json<T: Serialize>(value: &T) -> Response {
         return Refusal(Problem::internal()).into_response();
     };
     let mut response = Response::new(Body::from(body));
-    // Leaves room for the headers that every response carries.
+    // The capacity includes the headers that every response has.
     let mut headers = HeaderMap::with_capacity(12);
     headers.insert(CONTENT_TYPE, JSON);
     headers.insert(CACHE_CONTROL, NO_STORE);
@@ -141,7 +142,8 @@ pub(crate) fn json<T: Serialize>(value: &T) -> Response {
     response
 }
 
-/// Like [`json`], for bodies that may be large: charges the bytes until they are sent.
+/// Builds a response like [`json`], for bodies that may be large. Charges the bytes until they are
+/// sent.
 pub(crate) fn large_json<T: Serialize>(value: &T, mut share: Share) -> Result<Response, Refusal> {
     let body = serde_json::to_vec(value).map_err(|_| Problem::internal())?;
     if !share.grow(body.capacity()) {
@@ -156,8 +158,7 @@ pub(crate) fn large_json<T: Serialize>(value: &T, mut share: Share) -> Result<Re
 pub(crate) fn outcome<T: Serialize>(outcome: Outcome<T>) -> Result<Response, Refusal> {
     let mut response = json(&outcome.body);
     if outcome.ends_browser_session() {
-        // Clears cached recordings and responses of this session, so the next user of the browser cannot
-        // read them.
+        // Clears cached recordings and responses of this session. The next user of the browser cannot read them.
         response.headers_mut().insert(CLEAR_SITE_DATA, THE_CACHE);
     }
     for cookie in outcome.cookies {

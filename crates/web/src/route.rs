@@ -1,4 +1,4 @@
-//! One endpoint as data. The router, the access checks and the OpenAPI document derive from the table of these, and a
+//! One endpoint as data. The router, the access checks and the OpenAPI document derive from the table of endpoints. A
 //! test checks that the decision table covers every route.
 
 use crate::routes::endpoint::Endpoint;
@@ -8,7 +8,7 @@ use schemars::{Schema, SchemaGenerator};
 /// An HTTP method in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Verb {
-    /// Also serves HEAD.
+    /// GET. The router also serves HEAD.
     Get,
     Post,
     Patch,
@@ -29,7 +29,8 @@ impl Verb {
 /// The scope that a route requires, beyond the gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Everyone. The handler needs no identity or authenticates by the body's content.
+    /// Any caller. The handler needs no identity, or authenticates the caller by the body's
+    /// content.
     Public,
     /// Any identity that `check_auth()` allowed.
     Identity,
@@ -42,10 +43,10 @@ pub enum Access {
 /// Whether a route needs a recent confirmation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepUp {
-    /// No, or the handler decides depending on the request.
+    /// No confirmation, or the handler decides depending on the request.
     No,
     Always,
-    /// Yes, but a correct password in the request also counts.
+    /// A confirmation, or a correct password in the request.
     OrPassword,
 }
 

@@ -1,5 +1,4 @@
-//! Metrics for scrapers that have no account: by a token of their own, and on a port of their own. Neither
-//! needs the database.
+//! Metrics for scrapers without an account: with a separate token, and on a separate port. Neither needs the database.
 
 use axum::body::Body;
 use bytes::Bytes;
@@ -24,9 +23,9 @@ use tokio_util::task::TaskTracker;
 const PATH: &str = "/metrics";
 /// The maximum number of connections at a time on the port of the metrics.
 const CONNECTIONS: usize = 32;
-/// How long a connection may take for a request head.
+/// The time limit for a request head.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long a connection may stay open.
+/// The time limit for a connection.
 const CONNECTION_TIMEOUT: Duration = Duration::from_mins(1);
 /// The pause after a failed accept, usually for lack of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
@@ -46,7 +45,7 @@ impl Scrape {
         }
     }
 
-    /// The metrics in Prometheus' text format.
+    /// Returns the metrics in Prometheus' text format.
     pub(crate) async fn render<B: From<String>>(&self) -> Response<B> {
         let mut response = Response::new(B::from((self.render)().await));
         let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
@@ -56,7 +55,8 @@ impl Scrape {
         response
     }
 
-    /// Answers a request for the metrics that presents the token. `None` for other requests.
+    /// Answers a request for the metrics that contains the token. Returns `None` for other
+    /// requests.
     pub(crate) async fn answer(&self, request: &Parts) -> Option<Response<Body>> {
         let is_scrape = request.method == Method::GET && request.uri.path() == PATH;
         let token = self.token.as_ref().filter(|_| is_scrape)?;
@@ -66,7 +66,7 @@ impl Scrape {
         Some(self.render().await)
     }
 
-    /// The status that refuses a request on the port of the metrics.
+    /// Returns the status with which a request on the port of the metrics is refused, if it is.
     fn refusal(&self, request: &Request<Incoming>) -> Option<StatusCode> {
         if request.uri().path() != PATH {
             return Some(StatusCode::NOT_FOUND);
@@ -97,7 +97,7 @@ impl Scrape {
                 tokio::time::sleep(ACCEPT_PAUSE).await;
                 continue;
             };
-            // Beyond the limit, the connection is closed at once.
+            // If all slots are taken, the connection is closed immediately.
             if let Ok(slot) = Arc::clone(&slots).try_acquire_owned() {
                 let served = self.clone().connection(stream);
                 connections.spawn(async move {

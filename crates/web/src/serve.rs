@@ -17,7 +17,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// How long running requests may take to finish after shutdown starts.
+/// The time limit for running requests after shutdown starts.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The pause after a failed accept, usually because no file descriptors are left.
@@ -27,7 +27,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 #[derive(Debug)]
 pub struct Listening {
     pub listener: TcpListener,
-    /// Connections that were accepted before and have sent nothing.
+    /// Connections that were accepted earlier and have not sent anything.
     pub waiting: Vec<(TcpStream, SocketAddr)>,
 }
 
@@ -44,7 +44,7 @@ impl From<TcpListener> for Listening {
 #[derive(Debug)]
 pub struct ServeOptions {
     pub listening: Listening,
-    /// `None` serves plain HTTP.
+    /// The TLS settings. `None` serves plain HTTP.
     pub tls: Option<ServerTls>,
     pub limits: ConnectionLimits,
     /// Starts the graceful shutdown.
@@ -75,7 +75,7 @@ pub async fn serve(app: App, options: ServeOptions) {
             }
         };
         let Some((stream, address)) = accepted else {
-            // Usually no file descriptors are left.
+            // The usual cause is that no file descriptors are left.
             slots.make_room();
             tokio::time::sleep(ACCEPT_PAUSE).await;
             continue;
@@ -111,7 +111,7 @@ pub async fn serve(app: App, options: ServeOptions) {
 async fn accept(listener: &TcpListener) -> Option<(TcpStream, SocketAddr)> {
     match listener.accept().await {
         Ok((stream, address)) => {
-            // Responses are small and complete, so sending at once is faster than batching.
+            // Responses are small and complete, so sending immediately is faster than batching.
             let _ = stream.set_nodelay(true);
             Some((stream, address))
         }

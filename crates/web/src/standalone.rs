@@ -1,5 +1,5 @@
-//! Pages without a script: shared sessions, links to approvals and the documents. Texts on them may come from
-//! strangers, so each is escaped, and the content security policy permits only the style below.
+//! Pages without a script: shared sessions, links to approvals and the documents. Their texts may be untrusted, so each
+//! is escaped, and the content security policy permits only the style below.
 
 mod language;
 
@@ -36,7 +36,7 @@ static STYLE: LazyLock<String> = LazyLock::new(|| {
 static READ_ONLY: LazyLock<HeaderValue> = LazyLock::new(|| policy("'none'"));
 static WITH_FORM: LazyLock<HeaderValue> = LazyLock::new(|| policy("'self'"));
 
-/// A policy that permits no script, and only this style.
+/// Returns a policy that permits no script and only this style.
 fn policy(form_action: &str) -> HeaderValue {
     let hash = BASE64.encode(&Sha256::digest(&*STYLE));
     let text = format!(
@@ -46,7 +46,7 @@ fn policy(form_action: &str) -> HeaderValue {
     HeaderValue::from_str(&text).unwrap_or_else(|_| HeaderValue::from_static("default-src 'none'"))
 }
 
-/// The mark of the product. The web UI has the same (`ui/src/design/Gate.svelte`).
+/// The logo of the product, the same as in the web UI (`ui/src/design/Gate.svelte`).
 const MARK: &str = "<svg viewBox=\"0 0 64 64\" width=\"28\" height=\"28\" aria-hidden=\"true\">\
     <rect width=\"64\" height=\"64\" rx=\"15\" fill=\"#1d4a40\"/>\
     <path d=\"M11 53V15h9v6h7v-6h10v6h7v-6h9v38H43V39a11 11 0 0 0-22 0v14z\" fill=\"#f3f0e7\"/>\
@@ -60,7 +60,7 @@ pub(crate) enum Forms {
     Own,
 }
 
-/// The document up to the start of its body.
+/// Returns the document up to the start of its body.
 pub(crate) fn begin(language: Language, title: &str) -> String {
     let (title, tag, style) = (escape(title), language.tag(), &*STYLE);
     format!(
@@ -71,12 +71,12 @@ pub(crate) fn begin(language: Language, title: &str) -> String {
     )
 }
 
-/// The mark and the name of the product, for a header.
+/// Returns the logo and the name of the product, for a header.
 pub(crate) fn brand() -> String {
     format!("<span class=\"brand\">{MARK}Gatehouse</span>")
 }
 
-/// The document up to its heading.
+/// Returns the document up to its heading.
 pub(crate) fn head(language: Language, title: &str) -> String {
     let heading = escape(title);
     let begin = begin(language, &format!("{title} · Gatehouse"));
@@ -84,13 +84,14 @@ pub(crate) fn head(language: Language, title: &str) -> String {
     format!("{begin}<header>{brand}</header>\n<main>\n<h1 dir=\"auto\">{heading}</h1>\n")
 }
 
-/// A page with one paragraph, such as a refusal.
+/// Returns a page with one paragraph, such as a refusal.
 pub(crate) fn notice(language: Language, title: &str, text: &str) -> Bytes {
     let (head, text) = (head(language, title), escape(text));
     format!("{head}<p>{text}</p>\n{END}").into()
 }
 
-/// Whether the caller is a browser that opens a page, which cannot show JSON to a person.
+/// Returns whether the caller is a browser that opens a page. Such a caller cannot show JSON to a
+/// person.
 pub(crate) fn accepts_html(headers: &HeaderMap) -> bool {
     let accept = headers.get(ACCEPT).and_then(|value| value.to_str().ok());
     accept.is_some_and(|accept| accept.contains("text/html"))

@@ -1,4 +1,4 @@
-//! TLS termination: which certificate is presented, and the answers to certificate authorities (TLS-ALPN-01).
+//! TLS termination: selects the certificate, and answers certificate authorities (TLS-ALPN-01).
 
 mod challenge;
 mod files;
@@ -28,7 +28,7 @@ pub(crate) use challenge::Accepted;
 pub enum TlsError {
     #[error(transparent)]
     Files(#[from] LoadError),
-    /// The certificate and the key do not match, or one is unusable.
+    /// The certificate and the key do not match, or one of them is unusable.
     #[error("the certificate cannot be used")]
     Unusable(#[from] rustls::Error),
     #[error("cannot create a self-signed certificate")]
@@ -62,7 +62,7 @@ enum Source {
     Acme(Acme),
 }
 
-/// How connections are encrypted. Cheap to clone.
+/// The TLS configuration of connections. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct ServerTls {
     config: Arc<rustls::ServerConfig>,
@@ -95,8 +95,8 @@ impl ServerTls {
         Self::with(certificate, source, &[b"h2", b"http/1.1"]).map(Some)
     }
 
-    /// Sets up TLS with HTTP/1.1 while the database is not open. `None` if the certificate is in the database or does
-    /// not exist yet. Blocks on file I/O.
+    /// Sets up TLS with HTTP/1.1 before the database is open. Returns `None` if the certificate is in the database or
+    /// does not exist yet. Blocks on file I/O.
     pub fn open_early(settings: &Settings, data_dir: &Path) -> Result<Option<Self>, TlsError> {
         let (certificate, source) = match &settings.server.tls {
             Tls::Off | Tls::Acme(_) => return Ok(None),
@@ -127,7 +127,7 @@ impl ServerTls {
         })
     }
 
-    /// Renews the certificate, or reads changed files, until `shutdown`.
+    /// Renews the certificate, or reloads changed files, until `shutdown`.
     pub fn background(
         &self,
         services: &Arc<Services>,
@@ -168,8 +168,8 @@ impl ServerTls {
     }
 }
 
-/// Returns the stored certificate, or a self-signed one until there is one. An authority that cannot be reached must
-/// not prevent the start.
+/// Returns the stored certificate, or a self-signed one if none is stored yet. The start must not fail because an
+/// authority is unreachable.
 async fn acme_certificate(services: &Services, acme: &Acme) -> Result<CertifiedKey, TlsError> {
     if let Some(pem) = stored_certificate(services, acme).await? {
         match certified(&pem) {

@@ -1,6 +1,5 @@
-//! Ends a response that takes long, or that is sent piece by piece, when the credential of its request ends. Sockets
-//! are then closed. Like sockets, it sends nothing of a stream, except an error, while this node cannot see which
-//! credentials other nodes have ended.
+//! Ends a long or streamed response when the credential of its request ends. Sockets are then closed. While this node
+//! cannot check which credentials other nodes have revoked, a stream sends nothing except an error, like a socket.
 
 use crate::app::App;
 use crate::arrival::Arrival;
@@ -13,11 +12,12 @@ use gatehouse_auth::{AuthIdentity, Decision, RequestContext};
 use gatehouse_domain::{ErrorCode, Problem};
 use std::time::Duration;
 
-/// How often the expiry of the credential is checked. Its revocation is noticed at once.
+/// How often the expiry of the credential is checked. A revocation is detected immediately.
 const TICK: Duration = Duration::from_secs(1);
-/// How long to wait before checking again whether the credential can be confirmed.
+/// The interval for checking again whether the credential can be confirmed.
 const CONFIRM_AGAIN: Duration = Duration::from_millis(100);
-/// From this duration in milliseconds on, a call takes long. A quick call that ends its own credential is answered.
+/// The minimum duration of a long call, in milliseconds. A shorter call that ends its own credential still gets its
+/// response.
 const LONG_MS: u64 = 1000;
 const ENDED: &str = "the credential has ended";
 const UNCONFIRMED: &str = "The database is currently unavailable, so it cannot be checked whether the credential is \
@@ -31,13 +31,14 @@ pub(crate) struct Credential {
 }
 
 impl Credential {
-    /// Fails for a request without a credential, which must not reach a handler.
+    /// Returns the credential of a request. Fails for a request without one, which must not reach a
+    /// handler.
     pub(crate) fn of(app: &App, request: &Request) -> Result<Self, Problem> {
         let arrival: Option<&Arrival> = request.extensions().get();
         Self::of_context(app, &arrival.ok_or_else(Problem::internal)?.context)
     }
 
-    /// Like [`Self::of`].
+    /// Returns the credential like [`Self::of`], for the context of a request.
     pub(crate) fn of_context(app: &App, context: &RequestContext) -> Result<Self, Problem> {
         let Decision::Allowed(identity) = &context.decision else {
             return Err(Problem::internal());
@@ -48,14 +49,15 @@ impl Credential {
         })
     }
 
-    /// Fails if the credential has ended. Call it before a result is sent whose work took long. Reads the database
-    /// while this node cannot see which credentials other nodes have ended.
+    /// Fails if the credential has ended. Call this before sending a result whose work took long. Reads the database
+    /// while this node cannot check which credentials other nodes have revoked.
     pub(crate) async fn confirm(&self) -> Result<(), Problem> {
         let live = self.app.auth().require_live(&self.identity).await;
         live.map_err(after_the_work)
     }
 
-    /// Like [`Self::confirm`], for work that may have been quick. `began_ms` is its beginning on the monotonic clock.
+    /// Confirms the credential like [`Self::confirm`], unless the work was quick. `began_ms` is its beginning on the
+    /// monotonic clock.
     pub(crate) async fn confirm_if_long(&self, began_ms: u64) -> Result<(), Problem> {
         let now_ms = self.app.services().clock.monotonic_ms();
         if now_ms.saturating_sub(began_ms) < LONG_MS {
@@ -64,7 +66,8 @@ impl Credential {
         self.confirm().await
     }
 
-    /// The body of a response that breaks off when the credential ends. The client detects that it is incomplete.
+    /// Wraps the body of a response. If the credential ends, the body breaks off, and the client detects that it is
+    /// incomplete.
     pub(crate) fn body<E>(
         self,
         pieces: impl Stream<Item = Result<Bytes, E>> + Send + 'static,
@@ -76,8 +79,8 @@ impl Credential {
         Body::from_stream(self.limit(pieces, || ENDED.into()))
     }
 
-    /// Passes a stream on. When the credential ends, the stream is dropped, and `error` is the last item. While this
-    /// node cannot see which credentials other nodes have ended, it passes on only errors.
+    /// Forwards a stream. When the credential ends, the stream is dropped, and `error` is the last item. While this
+    /// node cannot check which credentials other nodes have revoked, only errors are forwarded.
     pub(crate) fn limit<T, E>(
         self,
         stream: impl Stream<Item = Result<T, E>> + Send + 'static,
@@ -97,8 +100,8 @@ impl Credential {
         )
     }
 
-    /// Like [`Self::limit`], for a result that is sent when the stream has ended. It passes on every item at once, so
-    /// [`Self::confirm`] must succeed before the result is sent.
+    /// Forwards a stream like [`Self::limit`], for a result that is sent after the stream has ended. Items are
+    /// forwarded immediately, so [`Self::confirm`] must succeed before the result is sent.
     pub(crate) fn limit_work<T, E>(
         &self,
         stream: impl Stream<Item = Result<T, E>> + Send + 'static,
@@ -128,7 +131,7 @@ impl Credential {
     }
 }
 
-/// Corrects the text of an unavailable database, which says that nothing was changed: the work is already done.
+/// Corrects the text for an unavailable database, which says that nothing was changed. Here, the work is already done.
 fn after_the_work(problem: Problem) -> Problem {
     if problem.code != ErrorCode::StorageUnavailable {
         return problem;
@@ -137,8 +140,8 @@ fn after_the_work(problem: Problem) -> Problem {
     Problem { message, ..problem }
 }
 
-/// Passes a stream on until `ended` completes, and then `error`. While `is_confirmed` is false, only errors are passed
-/// on.
+/// Forwards a stream until `ended` completes, and then yields `error`. While `is_confirmed` is false, only errors are
+/// forwarded.
 fn limit<T, E>(
     stream: impl Stream<Item = Result<T, E>> + Send + 'static,
     ended: impl Future<Output = ()> + Send + 'static,
@@ -157,14 +160,14 @@ where
             () = &mut ended => return Some((Err(error()), None)),
             item = stream.next() => item?,
         };
-        // An error contains nothing of the result, and the caller must not wait for it.
+        // An error contains no part of the result, and the caller must not wait for it.
         while item.is_ok() && !is_confirmed() {
             let waited = tokio::time::timeout(CONFIRM_AGAIN, &mut ended).await;
             if waited.is_ok() {
                 return Some((Err(error()), None));
             }
         }
-        // What confirms the credential may also have ended it.
+        // The check that confirms the credential may also have ended it.
         if ended.as_mut().now_or_never().is_some() {
             return Some((Err(error()), None));
         }

@@ -17,11 +17,16 @@ export interface Details {
   what?: string;
   provider?: string;
   status?: number | string;
-  /** Of `channels.delete`: how many deliveries wait for the channel, how many webhooks send to it, and some of these. */
+  /**
+   * For `channels.delete`: the number of deliveries that wait for the channel, the number of webhooks that send to it,
+   * and some of these webhooks.
+   */
   deliveries?: number;
   webhooks?: number;
   used_by?: { id: string; name: string }[];
-  /** Of `approval.find`: how the call of a link ended, when, and how it was answered. */
+  /**
+   * For `approval.find`: how and when the call of a link ended, and through what it was answered.
+   */
   ended?: 'allowed' | 'denied' | 'expired';
   at?: string;
   through?: 'link' | 'chat' | 'api';
@@ -44,8 +49,8 @@ export const isFailure = (error: unknown, ...codes: string[]): error is Failure 
   error instanceof Failure && (codes.length === 0 || codes.includes(error.code));
 
 /**
- * Waits for a deletion. If the record is already gone, for example because another window deleted it or an earlier
- * answer was lost, the deletion counts as done.
+ * Waits for a deletion. The deletion also counts as done if the record no longer exists, for example because another
+ * window deleted it or an earlier answer was lost.
  */
 export async function deleted(work: Promise<unknown>): Promise<void> {
   try {
@@ -55,10 +60,10 @@ export async function deleted(work: Promise<unknown>): Promise<void> {
   }
 }
 
-/** Whether no answer arrived, so the request may have taken effect anyway. */
+/** Returns whether no answer arrived. The request may have taken effect. */
 export const isUnheard = (error: unknown): boolean => isFailure(error, 'OFFLINE', 'LOST', 'TIMED_OUT');
 
-/** Whether the error is a bug in the web UI rather than an error of the gateway or the browser. */
+/** Returns whether the error is a bug in the web UI, not an error of the gateway or the browser. */
 export const isFault = (error: unknown): boolean =>
   error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError;
 
@@ -71,7 +76,10 @@ export function failureOf(error: { message: string; data?: { code: string } & De
 /** There was no answer. */
 export const offline = (): Failure => new Failure('OFFLINE', m.client_offline());
 
-/** Something other than the gateway answered, such as a proxy in front of it. */
+/**
+ * Returns the failure for a response that does not come from the gateway but, for example, from a
+ * proxy in front of it.
+ */
 export const notTheGateway = (status: number): Failure => new Failure('OFFLINE', m.client_not_the_gateway({ status }));
 
 export const lost = (): Failure => new Failure('LOST', m.client_lost());

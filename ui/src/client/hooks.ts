@@ -5,11 +5,16 @@ interface Hooks {
   askConfirmation: () => Promise<boolean>;
   /** Called when the gateway no longer accepts the session. */
   sessionEnded: () => void;
-  /** Called when the gateway refuses because the vault is sealed. Over HTTP there is no other notice. */
+  /**
+   * Called when the gateway refuses a request because the vault is sealed. Over HTTP, the page is
+   * not notified in any other way.
+   */
   vaultSealed: () => void;
   /** Whether the vault is known to be sealed. The gateway then refuses calls over HTTP that it accepts over the socket. */
   isSealed: () => boolean;
-  /** Resolves after the gateway has identified the user; throws if the user is not authenticated. */
+  /**
+   * Resolves after the gateway has identified the user. Throws if the user is not authenticated.
+   */
   admitted: () => Promise<void>;
 }
 
@@ -27,7 +32,10 @@ let logins = 0;
 /** Call it at each login. */
 export const beginSession = (): void => void logins++;
 
-/** Returns a function that returns whether the user has not logged in since: a later 401 is not about the new session. */
+/**
+ * Returns a function that checks whether the user has logged in since. If so, a later 401 does not concern the new
+ * session.
+ */
 export function sameSession(): () => boolean {
   const before = logins;
   return () => logins === before;

@@ -6,7 +6,7 @@ import { admitted, askConfirmation, sameSession, sessionEnded, vaultSealed } fro
 /** A type of the HTTP API by name, such as `Shape<'AuthStatus'>`. */
 export type Shape<Name extends keyof components['schemas']> = components['schemas'][Name];
 
-/** Returns who the user is. All other requests wait for its answer. */
+/** The path that identifies the user. All other requests wait for its answer. */
 const WHO = '/api/auth/status';
 
 export type Verb = 'get' | 'post' | 'patch' | 'delete';
@@ -21,11 +21,13 @@ export interface HttpOptions<B> {
   path?: Record<string, string>;
   query?: Record<string, string | number | undefined>;
   signal?: AbortSignal;
-  /** A 401 is an expected answer, such as for a wrong password, and ends the session only if it says so. */
+  /** Whether a 401 is an expected answer, such as for a wrong password. It then ends the session only if it says so. */
   keep?: boolean;
 }
 
-/** Sends a request, again after a confirmation if the gateway asks for one. Throws a `Failure`. */
+/**
+ * Sends a request. Repeats it after a confirmation if the gateway requires one. Throws a `Failure`.
+ */
 export async function http<V extends Verb, P extends PathsWith<V>>(
   verb: V,
   path: P,
@@ -39,14 +41,14 @@ async function body(response: Response): Promise<unknown> {
   try {
     return await response.json();
   } catch (error) {
-    // A proxy in between sends its own page, or the connection breaks off within the answer.
+    // A proxy may send its own page, or the connection may break off within the answer.
     if (error instanceof SyntaxError) throw notTheGateway(response.status);
     if ((error as Error).name === 'TimeoutError') throw timedOut();
     throw (error as Error).name === 'AbortError' ? error : lost();
   }
 }
 
-/** Like `http`, for bodies and answers that are not JSON. */
+/** Sends a request like `http`, with bodies and answers that are not JSON. */
 export async function send(
   verb: Verb,
   url: string,
@@ -56,7 +58,7 @@ export async function send(
     keep?: boolean;
     raw?: BodyInit;
     type?: string;
-    /** Maximum time until the body of the response has arrived. Default: 2 minutes, and 5 for a raw body. */
+    /** Maximum time until the body of the response has arrived. Default: 2 minutes, and 5 minutes for a raw body. */
     longest_ms?: number;
   } = {},
 ): Promise<Response> {
@@ -86,10 +88,13 @@ export async function send(
   throw failure;
 }
 
-/** A stalled connection reports no error. Raw bodies are recordings, which take long to transcribe. */
+/**
+ * The default time limit of a request. A stalled connection reports no error. Raw bodies have a
+ * longer limit, because they are recordings, which take long to transcribe.
+ */
 const LONGEST_MS = 120_000;
 const LONGEST_RAW_MS = 300_000;
-/** Shorter, because the page stays empty until this answer arrives or fails. */
+/** A shorter time limit, because the page stays empty until this answer arrives or fails. */
 const LONGEST_WHO_MS = 15_000;
 
 function longest(url: string, request: RequestInit): number {
@@ -117,7 +122,7 @@ export function refused(status: number, body: string): Failure {
     const { error, code, ...details } = JSON.parse(body) as { error: string; code: string } & Details;
     return new Failure(code, error, details);
   } catch {
-    // A proxy in between sends its own error page.
+    // A proxy may send its own error page.
     return notTheGateway(status);
   }
 }

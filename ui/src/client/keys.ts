@@ -1,4 +1,5 @@
-// Query keys. A list key starts with its subject: invalidating the subject reaches all its lists.
+// Query keys. A list key starts with its subject. Invalidating the subject invalidates all its
+// lists.
 
 export const keys = {
   authStatus: ['auth', 'status'],
@@ -32,7 +33,7 @@ export const keys = {
   payloadFilterPreview: ['webhooks', 'payload filter preview'],
   deliveries: ['deliveries', 'list'],
   heldBack: ['deliveries', 'held back'],
-  /** What the list of webhooks and the page of a webhook show of its deliveries. */
+  /** Data about deliveries in the list of webhooks and on the page of a webhook. */
   deliveriesOf: (webhook: string) => ['deliveries', 'list', 'of', webhook],
   delivery: (id: string) => ['deliveries', 'one', id],
   stats: ['deliveries', 'stats'],

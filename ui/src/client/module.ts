@@ -1,6 +1,6 @@
-// Loading of modules that the page can do without for a while.
+// Loads modules that are not needed immediately.
 
-/** Style sheets that failed to load. Vite never requests them again by itself. */
+/** Style sheets that failed to load. Vite never requests them again automatically. */
 const failed = new Set<HTMLLinkElement>();
 
 /** Notices style sheets that fail to load. */
@@ -26,8 +26,8 @@ function requestAgain(link: HTMLLinkElement): Promise<unknown> {
 /**
  * Resolves to the module, or to `null` if it or a style sheet does not load.
  *
- * Vite treats `import(…).then(…)` as one expression, so handlers that are attached directly never see a style sheet that
- * failed. That is why this takes a function.
+ * The parameter is a function, because Vite treats `import(…).then(…)` as one expression: handlers that are attached
+ * directly do not run if a style sheet failed.
  */
 export async function moduleOrNull<T>(load: () => Promise<T>): Promise<T | null> {
   try {
@@ -39,8 +39,8 @@ export async function moduleOrNull<T>(load: () => Promise<T>): Promise<T | null>
 }
 
 /**
- * Whether the gateway responds. Chromium never requests a module again that failed to load, so a page that lost its
- * connection asks before it loads one.
+ * Returns whether the gateway responds. Chromium never requests a module again after a failure, so the page checks this
+ * before it loads a module.
  */
 export const gatewayResponds = (): Promise<boolean> =>
   fetch('/favicon.ico', { cache: 'no-store' }).then(

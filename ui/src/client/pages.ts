@@ -1,6 +1,6 @@
 import { LIST_LIMIT_MAX } from './generated/limits';
 
-/** Fetches every page of a paginated list, one after the other. */
+/** Fetches all pages of a paginated list in sequence. */
 export async function everyPage<Page extends { next_cursor?: string | null }>(
   ask: (at: { limit: number; cursor: string | null }) => Promise<Page>,
 ): Promise<Page[]> {

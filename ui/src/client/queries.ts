@@ -1,4 +1,4 @@
-// The cache of answers. Unlike TanStack's, it also repeats a query that is being answered for the first time.
+// The cache of answers. Unlike TanStack's cache, it also repeats a query whose first answer has not arrived.
 import { QueryClient, type InvalidateOptions, type InvalidateQueryFilters } from '@tanstack/svelte-query';
 
 export class Queries extends QueryClient {

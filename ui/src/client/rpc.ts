@@ -34,10 +34,10 @@ async function call(method: Method, params: object, options: CallOptions): Promi
     return await once(method, params, options);
   } catch (error) {
     if (isFailure(error, 'CONFIRMATION_REQUIRED') && (await askConfirmation())) return once(method, params, options);
-    // If the vault is sealed, every call over HTTP is refused; over the socket, only those that need the vault. The
-    // socket may have opened in the meantime.
+    // If the vault is sealed, every call over HTTP is refused. Over the socket, only calls that need the vault are
+    // refused. The socket may have opened in the meantime.
     if (!overLine && socket.isOpen && isFailure(error, 'VAULT_SEALED')) return socket.call(method, params, options);
-    // A read changes nothing, so it is safe to repeat if its answer was lost.
+    // A read changes nothing, so it can be repeated if its answer was lost.
     if (isFailure(error, 'LOST') && READS.has(method)) return overHttp(method, params, options);
     throw error;
   }

@@ -52,14 +52,15 @@ class Socket {
       connectionTimeout: 8_000,
       maxEnqueuedMessages: 0,
     });
-    // Ignore late events of an earlier socket, left over from `close` and `open`.
+    // Late events of an earlier socket can arrive after `close` and `open`, and are ignored.
     const isThis = () => this.#socket === socket;
     socket.addEventListener('open', () => isThis() && void this.#greet());
     socket.addEventListener('message', (event) => isThis() && this.#receive(String(event.data)));
     socket.addEventListener('close', (event) => {
       if (!isThis()) return;
       this.#lose();
-      // A refused upgrade looks like a broken connection; a status request tells them apart.
+      // A refused upgrade looks like a broken connection. A status request distinguishes the two
+      // cases.
       void this.#checkSession(event.code);
     });
     this.#socket = socket;
@@ -88,7 +89,7 @@ class Socket {
     });
   }
 
-  /** Reconnects at once instead of after the delay. */
+  /** Reconnects immediately, without the delay. */
   retry(): void {
     if (this.#socket && this.#state !== 'open') this.#socket.reconnect();
   }
@@ -138,7 +139,7 @@ class Socket {
       this.greeting = (await this.call('connect', { client }, {})) as Greeting;
       this.#become('open');
     } catch (error) {
-      // `close` handles lost connections and ended sessions. Reconnect if the connection is open but silent.
+      // `close` handles lost connections and ended sessions. An open but silent connection is replaced here.
       if (isFailure(error, 'TIMED_OUT')) this.#socket?.reconnect();
     }
   }
@@ -182,11 +183,11 @@ class Socket {
     try {
       const response = await fetch('/api/auth/status', { credentials: 'same-origin', cache: 'no-store' });
       const status = (await response.json()) as { authenticated?: boolean };
-      // The socket's credential may have ended while the gateway admits everyone. The page then continues.
+      // The socket's credential may have ended while the gateway admits every caller. The page then continues.
       if (!isSame()) return;
       if (status.authenticated === false || (code === 4401 && status.authenticated === undefined)) sessionEnded();
     } catch {
-      // The gateway is unreachable; the socket keeps retrying.
+      // The gateway is unreachable. The socket keeps retrying.
     }
   }
 }

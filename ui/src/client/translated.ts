@@ -1,9 +1,9 @@
-// The gateway's errors in the language of the page. The gateway writes English; in other languages the page says in
-// general what the code means, and adds the gateway's sentence where it is more specific.
+// Shows the gateway's errors in the language of the page. The gateway writes English. In other languages, the page
+// shows the general meaning of the code, and adds the gateway's sentence where it is more specific.
 import { m } from '../paraglide/messages.js';
 import { baseLocale, getLocale } from '../paraglide/runtime.js';
 
-/** Codes whose sentence says all there is to say. */
+/** Codes whose sentence is complete without the gateway's. */
 const WHOLE: Record<string, () => string> = {
   AUTH_NOT_AUTHENTICATED: m.client_error_not_authenticated,
   INTERNAL: m.client_error_internal,

@@ -1,9 +1,9 @@
-// Uploads a file and reports the progress, which `fetch` does not.
+// Uploads a file and reports the progress. `fetch` does not report progress.
 import { notTheGateway, offline } from './failure';
 import { admitted, sameSession, sessionEnded, vaultSealed } from './hooks';
 import { refused } from './http';
 
-/** Sends `file` and returns the answer. Throws a `Failure`, or an `AbortError` once `signal` is aborted. */
+/** Sends `file` and returns the answer. Throws a `Failure`, or an `AbortError` if `signal` is aborted. */
 export async function upload(
   url: string,
   file: Blob,

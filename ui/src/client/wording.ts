@@ -4,7 +4,7 @@ import { NAMES } from './generated/names';
 /** IDs that are not words too. */
 const ID = /\b(codehost_[ab]|tracker_a|(?:stt|tts)_(?:cloud|local)_\d)\b/g;
 
-/** The name of a voice provider; other IDs are names already. */
+/** Returns the name of a voice provider. Other IDs are already names. */
 export const providerName = (id: string): string => NAMES[id] ?? id;
 
 const upper = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -5,8 +5,8 @@ const GAP = 4;
 const MARGIN = 8;
 
 /**
- * Keeps an open popover at its button: below it, or above it if there is no room below. `edge` is the side on which
- * both are aligned. Closes the popover when the button is scrolled out of the window.
+ * Keeps an open popover at its button, below it or, if there is no space below, above it. `edge` is the side on which
+ * popover and button are aligned. Closes the popover when the button is scrolled out of the window.
  */
 export function beside(button: () => HTMLElement, edge: 'left' | 'right'): Attachment<HTMLElement> {
   return (popover) => {
@@ -40,13 +40,14 @@ export function beside(button: () => HTMLElement, edge: 'left' | 'right'): Attac
       addEventListener('resize', follow, { signal });
       const sizes = new ResizeObserver(place);
       sizes.observe(popover);
-      // What loads above the button moves it without a scroll.
+      // Content that loads above the button moves the button without a scroll event.
       sizes.observe(document.body);
       signal.addEventListener('abort', () => sizes.disconnect());
       place();
     }
 
-    // Before the listeners of components, which focus an entry: it must be in the window then.
+    // Runs before the listeners of components, which focus an entry. The entry must then be in the
+    // window.
     popover.addEventListener('toggle', toggled, { capture: true });
     return () => {
       following?.abort();

@@ -1,5 +1,10 @@
-/** The beginning of a text: at most `most` UTF-16 code units, without half of a character. Half of one is not valid in JSON. */
+/**
+ * Returns the beginning of a text, at most `most` UTF-16 code units, without splitting a surrogate pair. A lone
+ * surrogate is invalid in JSON.
+ */
 export const beginningOf = (text: string, most: number): string => text.slice(0, most).replace(/[\uD800-\uDBFF]$/, '');
 
-/** The end of a text: at most `most` UTF-16 code units, without half of a character. */
+/**
+ * Returns the end of a text, at most `most` UTF-16 code units, without splitting a surrogate pair.
+ */
 export const endOf = (text: string, most: number): string => text.slice(-most).replace(/^[\uDC00-\uDFFF]/, '');

@@ -2,8 +2,8 @@
 import { tick } from 'svelte';
 
 /**
- * Call it before a change that removes the focused control. The returned function focuses the heading of the control's
- * section, dialog or page if the focus was lost.
+ * Call this before a change that removes the focused control. If the focus was lost, the returned function focuses the
+ * heading of the control's section, dialog or page.
  */
 export function keepFocus(): () => Promise<void> {
   const from = document.activeElement?.closest('section, dialog') ?? null;

@@ -1,14 +1,17 @@
-// Mathematics in Markdown: `$…$` and `\(…\)` in a line, `$$…$$` and `\[…\]` as a block. A dollar sign opens a formula
-// only before a character, and closes it only after one and not before a letter or digit, so prices stay prices.
+// Mathematics in Markdown, with `$…$` and `\(…\)` in a line, and `$$…$$` and `\[…\]` as a block. A dollar sign opens a
+// formula only directly before a character. It closes a formula only directly after a character and not before a letter
+// or digit, so prices are not formulas.
 import type { TokenizerAndRendererExtension } from 'marked';
 
-/** The limits keep the search short in a text with many unclosed marks. */
+/** The limits keep the search short in a text with many unclosed delimiters. */
 const INLINE = [/^\$(?![\s$])((?:\\[^\n]|[^\\\n$`]){1,1000}?)(?<!\s)\$(?![\w$])/, /^\\\(([^\n]{1,1000}?)\\\)/];
 const BLOCK = [
   /^ {0,3}\$\$((?:\\[^]|[^\\$]){1,5000}?)\$\$[ \t]*(?:\n+|$)/,
   /^ {0,3}\\\[([^]{1,5000}?)\\\][ \t]*(?:\n+|$)/,
 ];
-/** The number of marks of a line that are examined. The text is read in pieces, each up to the next mark. */
+/**
+ * The maximum number of delimiters that are examined in a line. The text is read in pieces up to the next delimiter.
+ */
 const MARKS = 3;
 
 const escape = (text: string): string => text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
@@ -22,7 +25,7 @@ function find(patterns: readonly RegExp[], text: string): { raw: string; tex: st
   return undefined;
 }
 
-/** Where the first block begins in the paragraph at the start of `text`. */
+/** Returns the start of the first block in the paragraph at the start of `text`. */
 function blockStart(text: string): number | undefined {
   const end = text.indexOf('\n\n');
   const paragraph = end < 0 ? text : text.slice(0, end);
@@ -32,7 +35,7 @@ function blockStart(text: string): number | undefined {
   return undefined;
 }
 
-/** Where the first formula may begin in a line. */
+/** Returns the position where the first formula may begin in a line. */
 function inlineStart(text: string): number | undefined {
   let seen = 0;
   for (const { index } of text.matchAll(/\$|\\\(/g)) {
@@ -41,7 +44,7 @@ function inlineStart(text: string): number | undefined {
   return undefined;
 }
 
-/** The formulas become code of the language `math`, which `Markdown` turns into MathML. */
+/** Formulas become code blocks of the language `math`, which `Markdown` turns into MathML. */
 export const formulas: TokenizerAndRendererExtension[] = [
   {
     name: 'formulaBlock',

@@ -40,11 +40,14 @@ const LANGUAGES = {
 };
 for (const [name, language] of Object.entries(LANGUAGES)) hljs.registerLanguage(name, language);
 
-/** Longer code stays plain: coloring it would take too long. */
+/** Coloring longer code would take too long. */
 const MAX_CHARACTERS = 30_000;
 const purify = DOMPurify(window);
 
-/** Colors the text of `element` as code in `language`, by its name or alias; unknown languages stay plain. */
+/**
+ * Colors the text of `element` as code in `language`, which is a name or an alias. Code in an unknown language stays
+ * plain.
+ */
 export function highlight(element: HTMLElement, language: string): void {
   const text = element.textContent ?? '';
   if (text.length > MAX_CHARACTERS || !hljs.getLanguage(language)) return;
@@ -54,6 +57,6 @@ export function highlight(element: HTMLElement, language: string): void {
     ALLOWED_ATTR: ['class'],
     RETURN_DOM_FRAGMENT: true,
   });
-  // The text is untrusted: it must be the same after coloring.
+  // The text is untrusted, so it must be unchanged after coloring.
   if (parts.textContent === text) element.replaceChildren(parts);
 }

@@ -13,12 +13,12 @@ export function afterPaint(run: () => void): () => void {
   };
 }
 
-/** Resolves in a task of its own, so that the browser can paint and handle input before. */
+/** Resolves in a separate task. Before it, the browser can paint and handle input. */
 export const nextTask = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
 
 /** Runs `run` when the browser is idle, or after 1 second. */
 export function whenIdle(run: () => void): () => void {
-  // Safari supports `requestIdleCallback` only since 2026.
+  // Safari has supported `requestIdleCallback` only since 2026.
   if (!('requestIdleCallback' in window)) {
     const timer = setTimeout(run, 500);
     return () => clearTimeout(timer);

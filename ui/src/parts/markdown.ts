@@ -1,6 +1,5 @@
-// Renders Markdown from agents into safe DOM fragments. The text is untrusted: HTML is shown as text, the
-// output is sanitized as well, nothing is loaded from other hosts, and links may only use http, https or
-// mailto.
+// Renders Markdown from agents into safe DOM fragments. The text is untrusted. HTML is shown as text, and the output is
+// sanitized. Nothing is loaded from other hosts, and links may only use http, https or mailto.
 import DOMPurify from 'dompurify';
 import { Marked, type Token, type Tokens } from 'marked';
 import { m } from '../paraglide/messages.js';
@@ -10,11 +9,11 @@ import { formulas } from './formulas';
 export interface Block {
   /** Blocks with equal keys render identically. */
   key: string;
-  /** Renders the block; each call creates new nodes. */
+  /** Renders the block. Each call creates new nodes. */
   render: () => DocumentFragment;
 }
 
-/** Longer texts stay plain, because rendering them would take too long. */
+/** Rendering longer texts would take too long, so they stay plain. */
 const MAX_CHARACTERS = 300_000;
 const SAFE_ADDRESS = /^(?:https?:\/\/|mailto:)/i;
 
@@ -46,7 +45,7 @@ const marked = new Marked({
   },
 });
 
-/** The class of a code element names its language; texts bring no other class into the page. */
+/** The class of a code element names its language. Other classes from the text are removed. */
 const LANGUAGE = /^language-[\w+#.-]{1,24}$/;
 
 const purify = DOMPurify(window);
@@ -75,7 +74,10 @@ const ALLOWED = {
   RETURN_DOM_FRAGMENT: true as const,
 };
 
-/** Splits a text into blocks; `null` if it should stay plain. `under` is the heading level above. */
+/**
+ * Splits a text into blocks. Returns `null` if the text should stay plain. `under` is the level of
+ * the heading above.
+ */
 export function blocksOf(text: string, under = 2): Block[] | null {
   if (text.length > MAX_CHARACTERS) return null;
   try {

@@ -1,5 +1,5 @@
-// Turns formulas into MathML, which browsers draw themselves. The text is untrusted: no links, classes or files, and
-// limited sizes and expansions. Temml creates nodes, not HTML.
+// Turns formulas into MathML, which browsers draw natively. The text is untrusted, so links, classes and files are
+// forbidden, and sizes and expansions are limited. Temml creates nodes, not HTML.
 import temml from 'temml';
 
 /** Replaces the formulas in `root`. A formula with a mistake stays code. */

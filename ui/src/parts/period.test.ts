@@ -37,7 +37,7 @@ test('a time is in a period from its begin on and before its end', () => {
   const hour = { within_ms: 3_600_000, between: null };
   const within = (ms: number) => isIn(hour, now, [at(ms)]);
   expect([now - 3_600_001, now - 3_600_000, now + 1].map(within)).toEqual([false, true, true]);
-  // One of several times is enough; an entry without a time is in no period but any time.
+  // One of several times is enough. An entry without a time is only in the period “any time”.
   expect(isIn(hour, now, [at(0), null, at(now)])).toBe(true);
   expect([isIn(hour, now, [null, undefined, '']), isIn(ALWAYS, now, [])]).toEqual([false, true]);
 });

@@ -3,7 +3,7 @@ import { m } from '../paraglide/messages.js';
 import { WITHIN, type Chosen } from './period';
 import { short } from './time';
 
-/** Names of the periods up to now, by their value in the address. */
+/** Names of the periods that end now, by their value in the URL. */
 export const WITHIN_NAMES: Record<string, () => string> = {
   hour: m.parts_time_hour,
   day: m.parts_time_day,
@@ -15,7 +15,7 @@ const at = (ms: number) => short(new Date(ms).toISOString());
 
 export const betweenName = ([begin, end]: readonly [number, number]): string => `${at(begin)} – ${at(end)}`;
 
-/** The name of a period; undefined for any time. */
+/** Returns the name of a period, or undefined for any time. */
 export function periodName({ within_ms, between }: Chosen): string | undefined {
   if (between) return betweenName(between);
   return Object.entries(WITHIN_NAMES).find(([value]) => WITHIN[value] === within_ms)?.[1]();

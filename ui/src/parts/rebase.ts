@@ -1,8 +1,8 @@
-// Restores what was typed in a form after the stored values may have changed.
+// Restores typed input of a form after the stored values may have changed.
 
 /**
- * Applies the typed fields to the values that are stored now. A field that is typed as it was stored before (`base`)
- * was not changed by the user, so it has the value that is stored now.
+ * Applies the changed fields to the current stored values. The user did not change a field that equals its previous
+ * stored value (`base`), so that field gets the current stored value.
  */
 export function rebased<Fields extends object>(typed: Fields, base: Fields, stored: Fields): Fields {
   const fields = { ...stored };

@@ -1,8 +1,12 @@
-// The file in which a user keeps the recovery key. Years later, it must still say what it is for.
+// The file in which a user keeps the recovery key. Its text must still explain its purpose years
+// later.
 import { m } from '../paraglide/messages.js';
 import { product } from '../state/session.svelte';
 
-/** Name and text of the file: the key, which gateway it belongs to, when it was created, and how to use it. */
+/**
+ * Returns the name and text of the file. The text contains the key, the gateway's host, the time of creation and
+ * instructions.
+ */
 export function recoveryFile(key: string): { name: string; text: string } {
   const { host } = location;
   const date = new Date().toISOString().slice(0, 10);

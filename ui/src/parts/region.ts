@@ -1,10 +1,10 @@
-// The region of the user. Everything that formats a date, a number or a list takes its locale from here.
+// The region of the user. All formats of dates, numbers and lists use its locale.
 import { getLocale } from '../paraglide/runtime.js';
 
 /**
- * The language of the texts in the user's region, such as `en-GB`. This is the browser's own entry for that language.
- * If the browser has none, the region comes from the browser's first language that names one: English texts in a
- * browser set to `de-AT` show dates and numbers as in `en-AT`.
+ * Returns the language of the texts with the user's region, such as `en-GB`. This is the browser's own entry for that
+ * language. If there is none, the region comes from the browser's first language with a region. English texts in a
+ * browser set to `de-AT` therefore show dates and numbers as in `en-AT`.
  */
 export const regional = (): string => regionalOf(getLocale(), globalThis.navigator?.languages ?? []);
 
@@ -23,7 +23,7 @@ function regionIn(tag: string): string | undefined {
   }
 }
 
-/** Caches a format by locale: creating one is slow, and a list needs hundreds. */
+/** Caches a format by locale, because creating a format is slow and a list needs hundreds. */
 export function kept<Format>(make: (locale: string) => Format): () => Format {
   const known = new Map<string, Format>();
   return () => {

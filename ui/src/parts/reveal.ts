@@ -1,6 +1,6 @@
 import type { Attachment } from 'svelte/attachments';
 
-/** Room that stays visible beside a revealed part, so that its neighbor shows. */
+/** Space that stays visible beside a revealed part, in pixels. It shows a piece of the neighbor. */
 const BESIDE = 32;
 
 /** Scrolls `box` sideways until `part` is in view. The page does not scroll. */
@@ -13,7 +13,10 @@ export function reveal(box: HTMLElement, part: Element | null): void {
 
 type Scrolled = Pick<HTMLElement, 'scrollLeft' | 'scrollWidth' | 'clientWidth'>;
 
-/** The sides of a box on which it has more content: `left`, `right`, both or none. Fractions of a pixel do not count. */
+/**
+ * Returns the sides of a box on which it has more content, `left`, `right`, both or neither. Fractions of a pixel are
+ * ignored.
+ */
 export function hiddenSides({ scrollLeft, scrollWidth, clientWidth }: Scrolled): string {
   const sides = [scrollLeft > 1 && 'left', scrollLeft + clientWidth < scrollWidth - 1 && 'right'];
   return sides.filter(Boolean).join(' ');

@@ -1,6 +1,5 @@
-// Tracks one action sent to the gateway, such as a form submission or a button press: whether it is running,
-// and why it failed. A refusal that names a field is shown at the form control with that `name`, which gets
-// the focus.
+// Tracks one action sent to the gateway, such as a form submission or a button press. Stores whether it is running and
+// why it failed. A refusal that names a field is shown at the form control with that `name`, which gets the focus.
 import { tick } from 'svelte';
 import { Failure, isFailure, isFault } from '../client/failure';
 import { m } from '../paraglide/messages.js';
@@ -18,19 +17,19 @@ export class Submission {
   #action = $state('');
   readonly #other: (error: unknown) => string | null;
   readonly #name: () => string;
-  /** The call whose outcome is shown; null after `leave`. */
+  /** The call whose outcome is shown. Null after `leave`. */
   #call: symbol | null = null;
 
   /**
-   * `other` returns the text of an error that does not come from the gateway. `name` returns the name of the record
-   * that the action is about, for the toast of an error that arrives after the dialog was closed.
+   * `other` returns the text of an error that does not come from the gateway. `name` returns the name of the action's
+   * record, for the toast of an error that arrives after the dialog was closed.
    */
   constructor(other: (error: unknown) => string | null = () => null, name: () => string = () => '') {
     this.#other = other;
     this.#name = name;
   }
 
-  /** The other error as text, for components that show it at a field. */
+  /** The error that belongs to no field, as text, for components that show it at a field. */
   get words(): string | null {
     return this.failure === null ? null : this.#wordsOf(this.failure);
   }
@@ -46,8 +45,8 @@ export class Submission {
   }
 
   /**
-   * Resets everything because the dialog was closed. A call that is still running neither blocks the next opening of
-   * the dialog nor changes it: if the call fails, a toast shows the error.
+   * Resets everything because the dialog was closed. A running call does not block or change the next opening of the
+   * dialog. If the call fails, a toast shows the error.
    */
   leave(): void {
     this.#call = null;
@@ -56,9 +55,9 @@ export class Submission {
   }
 
   /**
-   * Runs `work` and returns whether it succeeded; false at once if another call is running. `work` may close the dialog
-   * only while `isShown` returns true: later, the dialog may have been opened for something else. If several buttons
-   * share the submission, `action` is the name of the pressed one, for `runs`.
+   * Runs `work` and returns whether it succeeded. Returns false immediately if another call is running. `work` may
+   * close the dialog only while `isShown` returns true, because the dialog may later be open for another record. If
+   * several buttons share the submission, `action` is the name of the pressed button, for `runs`.
    */
   async run(work: Work, form?: HTMLFormElement, action = ''): Promise<boolean> {
     if (this.busy) return false;
@@ -97,7 +96,7 @@ export class Submission {
     return this.run(work, event.currentTarget as HTMLFormElement);
   }
 
-  /** Shows what is wrong with fields, and focuses the first of them. */
+  /** Shows the errors of fields and focuses the first field with an error. */
   async show(refused: Record<string, string>, form: HTMLFormElement): Promise<void> {
     this.reset();
     this.refused = refused;
@@ -130,14 +129,16 @@ export class Submission {
 /** The end of a reason that is a full sentence. */
 const SENTENCE_END = /[.!?)]$/;
 
-/** A refusal by the web UI itself, or of another field, in the shape of one from the gateway. */
+/**
+ * Returns a refusal by the web UI, or of another field, in the format of the gateway's refusals.
+ */
 export function refusal(field: string, reason: string): Failure {
-  // A reason of the gateway is a fragment, and its subject is the field.
+  // The gateway's reason is a fragment whose subject is the field.
   const message = SENTENCE_END.test(reason) ? reason : `Invalid \`${field}\`: ${reason}.`;
   return new Failure('INVALID_PARAMS', message, { field, reason });
 }
 
-/** Makes a full sentence of a reason, which the gateway sends as a fragment. */
+/** Makes a full sentence of a reason that the gateway sends as a fragment. */
 export function sentence(reason: string): string {
   const text = reason.charAt(0).toUpperCase() + reason.slice(1);
   return SENTENCE_END.test(text) ? text : `${text}.`;

@@ -20,10 +20,13 @@ const asTenths = kept(
   (locale) => new Intl.NumberFormat(locale, { minimumFractionDigits: 1, maximumFractionDigits: 1 }),
 );
 
-/** Creates a format in advance. The first one of a page takes about 20 ms, so call this in a separate task. */
+/** Creates a format in advance. The first format of a page takes about 20 ms, so call this in a separate task. */
 export const prepareFormats = (): void => void inWords();
 
-/** Time relative to `now_ms`, such as "yesterday" or "in 3 hours"; "just now" within 45 seconds. */
+/**
+ * Returns a time relative to `now_ms`, such as "yesterday" or "in 3 hours". Returns "just now"
+ * within 45 seconds.
+ */
 export function relative(at_ms: number, now_ms: number): string {
   const apart = at_ms - now_ms;
   if (Math.abs(apart) < 45_000) return apart > 1000 ? inWords().format(0, 'second') : m.parts_just_now();
@@ -40,21 +43,21 @@ export const short = (at: string): string => inShort().format(new Date(at));
 /** Date only. */
 export const day = (at: string): string => asDay().format(new Date(at));
 
-/** A duration, such as "340 ms", "2.1 s" or "3 min 5 s". */
+/** Returns a duration such as "340 ms", "2.1 s" or "3 min 5 s". */
 export function span(ms: number): string {
-  // Durations are stored in whole milliseconds: 0 is less than one.
+  // Durations are stored in whole milliseconds, so 0 means less than one.
   if (ms === 0) return '< 1 ms';
   if (Math.round(ms) < 1000) return `${Math.round(ms)} ms`;
-  // Rounded first: 59.96 seconds are a minute, not 60.0 seconds.
+  // Rounds first, because 59.96 seconds must become one minute and not 60.0 seconds.
   if (Math.round(ms / 100) < MINUTE_MS / 100) return `${tenths(ms / 1000)} s`;
   const seconds = Math.round(ms / 1000);
   return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
-/** A size, such as "245 bytes" or "12.3 kB". */
+/** Returns a size such as "245 bytes" or "12.3 kB". */
 export function size(bytes: number): string {
   const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const;
-  // Rounded first: 999,960 bytes are 1 MB, not 1,000 kB.
+  // Rounds first, because 999,960 bytes must become 1 MB and not 1,000 kB.
   const fits = units.findIndex((_, power) =>
     power === 0 ? bytes < 1000 : Math.round((bytes / 1000 ** power) * 10) < 10_000,
   );
@@ -69,7 +72,10 @@ export function size(bytes: number): string {
   return new Intl.NumberFormat(regional(), options).format(bytes / 1000 ** at);
 }
 
-/** A number. Small integers in English skip `NumberFormat`: a page's first format takes about 20 ms. */
+/**
+ * Formats a number. Small integers in English skip `NumberFormat`, because a page's first format
+ * takes about 20 ms.
+ */
 export function number(value: number): string {
   const isPlain = Number.isInteger(value) && Math.abs(value) < 1000 && regional().startsWith('en');
   return isPlain ? String(value) : asNumber().format(value);

@@ -1,10 +1,10 @@
-// What the user has typed in a form but not saved. It is still there after the login if the session ends while the form
-// is open. Kept in memory only, because it may contain secrets.
+// Unsaved input of forms. If the session ends while a form is open, the input is still there after the login. Kept only
+// in memory, because it may contain secrets.
 import { session } from '../state/session.svelte';
 import { HOUR_MS } from './units';
 
 const kept = new Map<string, unknown>();
-/** The names of the forms that are open, as often as each is. */
+/** The names of the open forms, one entry per open form. */
 const open: string[] = [];
 
 // The user may log in on another page and never open the form again.
@@ -22,14 +22,14 @@ function dropWaiting(): void {
 }
 
 /**
- * Returns what was typed in the form when the session ended; null if nothing, or if more than an hour has passed since
- * the login.
+ * Returns the text that was typed in the form before the session ended. Returns null if there is none or if more than
+ * an hour has passed since the login.
  */
 export const unsent = <Typed>(form: string): Typed | null => (kept.get(form) as Typed | undefined) ?? null;
 
 /**
- * Keeps what `typed` returns if the session ends; `typed` returns null if nothing is unsaved. Call it while the form's
- * component is created.
+ * Keeps the result of `typed` if the session ends. `typed` returns null if nothing is unsaved. Call this during
+ * creation of the form's component.
  */
 export function keepUnsent(form: string, typed: () => unknown): void {
   $effect(() => {
@@ -40,7 +40,7 @@ export function keepUnsent(form: string, typed: () => unknown): void {
   open.push(form);
   $effect(() => () => {
     open.splice(open.indexOf(form), 1);
-    // A user who leaves the form discards it. A logout reloads the page.
+    // A user who leaves the form discards its input. A logout reloads the page.
     if (!session.ended) kept.delete(form);
   });
 }

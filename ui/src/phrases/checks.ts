@@ -1,5 +1,5 @@
-// The texts of health checks in the language of the page. They are sentences with parts, like those of deliveries. The
-// gateway has no list of them: a text without a translation stays in English.
+// Translates the texts of health checks into the language of the page. Like those of deliveries, the texts are
+// sentences with variable parts. The gateway has no list of the texts. A text without a translation stays in English.
 import type { Check } from '../client/generated/rpc';
 import { getLocale, type Locale } from '../paraglide/runtime.js';
 import { translator } from './sentences';
@@ -8,7 +8,7 @@ const LOADERS: Partial<Record<Locale, () => Promise<{ default: Record<string, st
   de: () => import('./de/checks.json'),
 };
 
-/** Which texts of a check are translated. */
+/** The translated texts of a check. */
 export interface Translated {
   message: boolean;
   hint: boolean;

@@ -1,5 +1,5 @@
-// The sentences of deliveries in the language of the page. The required texts are loaded when the first sentence is
-// shown; until then, it is in English.
+// Translates the sentences of deliveries into the language of the page. The required texts are loaded when the first
+// sentence is shown. Until then, the sentence is in English.
 import { everyPage } from '../client/pages';
 import { rpc } from '../client/rpc';
 import { getLocale, type Locale } from '../paraglide/runtime.js';
@@ -25,8 +25,8 @@ async function load(): Promise<void> {
 }
 
 /**
- * The sentence of a delivery. `sender` is the profile of its webhook; null if it is not known. `isLabel`: a person can have
- * written it instead.
+ * Returns the sentence of a delivery. `sender` is the profile of its webhook, or null if unknown. `isLabel` means that
+ * a person may have written the text.
  */
 export function deliverySentence(sentence: string, sender: string | null, isLabel = false): string {
   if (!sender) return sentence;
@@ -34,13 +34,13 @@ export function deliverySentence(sentence: string, sender: string | null, isLabe
   return translate?.(sentence, sender, isLabel) ?? sentence;
 }
 
-/** Profiles by the ID and by the public ID of the webhook. */
+/** Profiles by the ID and the public ID of the webhook. */
 let senders = $state.raw<ReadonlyMap<string, string>>(new Map());
-/** Webhooks that the last list did not have. They are not asked for again. */
+/** Webhooks that were missing in the last list. They are not requested again. */
 const gone = new Set<string>();
 let asking: Promise<ReadonlyMap<string, string> | null> | null = null;
 
-/** Asks for the profiles of all webhooks. Null if that fails. */
+/** Requests the profiles of all webhooks. Returns null on failure. */
 async function askForSenders(): Promise<ReadonlyMap<string, string> | null> {
   try {
     const pages = await everyPage((at) => rpc('webhooks.list', at));
@@ -62,13 +62,16 @@ async function askForSenders(): Promise<ReadonlyMap<string, string> | null> {
 
 async function loadSenders(webhook: string): Promise<void> {
   if (senders.has(webhook) || gone.has(webhook)) return;
-  // A list of sessions asks for all of its webhooks at the same time.
+  // The sessions of a list request all profiles at the same time and share one request.
   asking ??= askForSenders();
   const found = await asking;
   if (found && !found.has(webhook)) gone.add(webhook);
 }
 
-/** The sentence of a delivery to the webhook with this ID or public ID. `isLabel`: as for `deliverySentence`. */
+/**
+ * Returns the sentence of a delivery to the webhook with this ID or public ID. `isLabel` is the same as for
+ * `deliverySentence`.
+ */
 export function deliverySentenceOf(sentence: string, webhook: string, isLabel = false): string {
   if (!LOADERS[getLocale()]) return sentence;
   void loadSenders(webhook);

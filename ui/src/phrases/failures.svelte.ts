@@ -1,6 +1,6 @@
-// The gateway's sentences about why a delivery failed or waits, why a channel receives no messages or not all of them, and why
-// an MCP server does not work, in the language of the page. They are sentences with parts, like those of the health checks. The gateway has no list of them:
-// a text without a translation stays in English.
+// Translates the gateway's reasons why a delivery failed or waits, why a channel receives no messages or not all of
+// them, and why an MCP server does not work. Like the texts of health checks, the reasons are sentences with variable
+// parts. The gateway has no list of them. A text without a translation stays in English.
 import { getLocale, type Locale } from '../paraglide/runtime.js';
 import { translator, type Sentences } from './sentences';
 
@@ -29,7 +29,10 @@ export const failuresLoaded = (): Promise<void> => (loading ??= load());
 /** The gateway adds the number of attempts to the last failure. */
 const TRIED = /^(?<why>.+) (?<tried>It was tried \d+ times\.)$/s;
 
-/** The sentence in the language of the page; in English until its translations are loaded. */
+/**
+ * Returns the sentence in the language of the page, or in English until its translations are
+ * loaded.
+ */
 export function toldFailure(sentence: string): string {
   void failuresLoaded();
   const say = (text: string) => translate?.(text) ?? text;

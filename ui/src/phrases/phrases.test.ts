@@ -46,7 +46,7 @@ test('every description, event, guide and note of the senders has a translation,
   const expected = TEXTS.senders.flatMap(({ id, about, events, guide, replay_note }) => [
     about,
     ...events,
-    // The page has steps of its own for any sender.
+    // The page has separate steps for any sender.
     ...(id === 'generic' ? [] : lines(guide)),
     replay_note,
   ]);

@@ -1,7 +1,7 @@
-// Translates the gateway's sentences about deliveries. A sentence is stored as text, so it is compared with the English
-// templates of its sender, and its parts are put into the template of the other language. Pure functions.
+// Translates the gateway's sentences about deliveries. A sentence is stored as text. It is compared with the English
+// templates of its sender, and its parts are inserted into the translated template. All functions are pure.
 
-/** `{1}` in a template is a part. In the translation, `{1!}` also looks the part up in `verbs`. */
+/** `{1}` in a template is a part. In the translation, `{1!}` also looks up the part in `verbs`. */
 export interface Sentences {
   /** The text of a part if the payload has no value for it. */
   values: Record<string, string>;
@@ -11,7 +11,9 @@ export interface Sentences {
   senders: Record<string, Record<string, string>>;
 }
 
-/** `isLabel`: people can have written the text, so a template must have words of its own. */
+/**
+ * `isLabel` means that a person may have written the text. A template must then have literal words.
+ */
 export type Translate = (sentence: string, sender: string, isLabel?: boolean) => string | null;
 
 interface Template {
@@ -48,7 +50,7 @@ const templateOf = ([english, said]: [string, string]): Template => ({
   hasWords: /\p{L}{3}/u.test(fixedText(english)),
 });
 
-/** How many of the characters before `end` are the template's own. */
+/** Returns how many of the characters before `end` are literal text of the template. */
 function ownBefore(end: number, found: RegExpExecArray): number {
   const parts = Object.entries(found.indices?.groups ?? {}).filter(([name]) => name !== 'title');
   const inParts = parts.reduce((sum, [, at]) => sum + (at ? Math.max(0, Math.min(at[1], end) - at[0]) : 0), 0);
@@ -63,9 +65,9 @@ interface Match {
 }
 
 /**
- * The template of a sentence. The text after the first `: ` can be a title that anyone chose, so the template with the
- * most literal text before it wins. Next comes a template without `: ` in a part, then the one with the most literal
- * text. `templates` are sorted by their amount of text, longest first.
+ * Returns the best template of a sentence. The text after the first `: ` may be a title that anyone chose, so the
+ * template with the most literal text before it wins. Next comes a template without `: ` in a part, then the template
+ * with the most literal text. `templates` are sorted by their amount of text, longest first.
  */
 function bestOf(templates: readonly Template[], sentence: string): Match | null {
   const colon = sentence.indexOf(': ');

@@ -1,5 +1,5 @@
-// Texts that the gateway describes itself with, in the language of the page, by the English text. A text without a
-// translation stays as it is.
+// Translates the gateway's descriptions by their English text into the language of the page. A text without a
+// translation is unchanged.
 import { getLocale, type Locale } from '../paraglide/runtime.js';
 import { entryOf } from './sentences';
 
@@ -15,7 +15,7 @@ const LOADERS: Partial<Record<Locale, Record<Subject, () => Promise<{ default: T
   },
 };
 
-/** Loads the texts of a subject. If that fails, they stay in English. */
+/** Loads the translated texts of a subject. On failure, the texts stay in English. */
 export async function textsOf(subject: Subject): Promise<(english: string) => string> {
   const load = LOADERS[getLocale()]?.[subject];
   const texts = load ? await load().catch(() => null) : null;

@@ -13,7 +13,7 @@ import { freeName, moveKept } from './kept';
 
 let stored: { saved_filters: Preference[]; prompts: Preference[] };
 let refusal: Failure | null;
-/** What another window does while an entry is stored. */
+/** The action of another window while an entry is stored. */
 let meanwhile: () => void;
 const queries = new QueryClient();
 const keep = (prompts: object[]) => localStorage.setItem('prompts', JSON.stringify(prompts));

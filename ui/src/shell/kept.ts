@@ -1,4 +1,5 @@
-// Prompts and saved filters that an earlier version kept in the browser. They move to the gateway.
+// Prompts and saved filters that an earlier version kept in the browser. They are moved to the
+// gateway.
 import type { QueryClient } from '@tanstack/svelte-query';
 import { isFailure } from '../client/failure';
 import { keys } from '../client/keys';
@@ -14,7 +15,7 @@ type Kind = Params<'preferences.set'>['kind'];
 
 const KINDS: Record<Key, Kind> = { prompts: 'prompts', 'delivery filters': 'saved_filters' };
 
-/** An entry as it was kept: prompts had a text, and filters a query. */
+/** A stored entry of an earlier version. Prompts have a text, and filters have a query. */
 interface Kept {
   name: string;
   text?: string;
@@ -33,12 +34,15 @@ function read(key: Key): Kept[] {
     const found: unknown = JSON.parse(localStorage.getItem(key) ?? '[]');
     return Array.isArray(found) ? found.filter(isKept) : [];
   } catch {
-    // The storage is disabled, or another program wrote to it.
+    // Storage is disabled, or another program wrote the value.
     return [];
   }
 }
 
-/** The name to store an entry under, or `null` if it is already stored. Another entry may have its name. */
+/**
+ * Returns the name under which to store an entry, or `null` if the entry is already stored. Another entry may have its
+ * name.
+ */
 export function freeName({ name, value }: Preference, stored: readonly Preference[]): string | null {
   const start = [...name].slice(0, 54).join('');
   for (let count = 1; ; count++) {
@@ -49,14 +53,20 @@ export function freeName({ name, value }: Preference, stored: readonly Preferenc
   }
 }
 
-/** Removes a moved entry. Another window may have changed the others, and a logout has removed all. */
+/**
+ * Removes a moved entry. Another window may have changed the other entries, and a logout may have
+ * removed all.
+ */
 function remove(key: Key, moved: Kept): void {
   const left = read(key).filter((one) => one.name !== moved.name || valueOf(one) !== valueOf(moved));
   if (left.length > 0) localStorage.setItem(key, JSON.stringify(left));
   else localStorage.removeItem(key);
 }
 
-/** Moves the entries of a key. Returns those that the gateway refuses, which stay in the browser. */
+/**
+ * Moves the entries of a key. Returns the entries that the gateway refuses, which stay in the
+ * browser.
+ */
 async function move(key: Key, stored: readonly Preference[]): Promise<Kept[]> {
   const kind = KINDS[key];
   const known = [...stored];
@@ -75,12 +85,12 @@ async function move(key: Key, stored: readonly Preference[]): Promise<Kept[]> {
       refused.push(one);
     }
   }
-  // What another program wrote has no entries.
+  // A value that another program wrote has no entries.
   if (read(key).length === 0) localStorage.removeItem(key);
   return refused;
 }
 
-/** Moves everything. What a failed call leaves in the browser moves when the page is loaded the next time. */
+/** Moves everything. After a failed call, the remaining entries are moved at the next load of the page. */
 export async function moveKept(queries: QueryClient): Promise<void> {
   try {
     const stored = await rpc('preferences.get');

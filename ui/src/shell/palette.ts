@@ -4,7 +4,7 @@ import { folded, hasWords } from '../parts/folded';
 export interface Entry {
   group: string;
   label: string;
-  /** Further words to find it by. */
+  /** Further search words for the entry. */
   words?: string;
   /** Unique within the group. */
   key: string;
@@ -13,7 +13,10 @@ export interface Entry {
 
 const SHOWN = 50;
 
-/** Entries that contain every word of `q`; those whose label starts with it come first, then those whose label has it. */
+/**
+ * Returns the entries that contain every word of `q`. Entries whose label starts with `q` come first, then entries
+ * whose label contains it.
+ */
 export function find(entries: readonly Entry[], q: string): Entry[] {
   const wanted = folded(q);
   const all = entries.filter(({ label, group, words = '' }) => hasWords(`${label} ${group} ${words}`, q));

@@ -17,10 +17,10 @@ export interface Place {
   icon: LucideIcon;
 }
 
-/** How many of the pages are in the bar of a small screen. */
+/** The number of pages in the bar of a small screen. */
 export const IN_BAR = 4;
 
-/** In the order of the navigation. */
+/** The pages in the order of the navigation. */
 export const PLACES: readonly Place[] = [
   { to: '/overview', label: m.shell_nav_overview, icon: LayoutDashboard },
   { to: '/chat', label: m.shell_nav_chat, icon: MessageSquare },

@@ -1,4 +1,4 @@
-// The records that the palette finds: those of whole lists by their name, and those that the gateway searches.
+// The records that the palette finds. Some are matched by name in complete lists, and some are searched by the gateway.
 import { createQuery } from '@tanstack/svelte-query';
 import { keys } from '../client/keys';
 import {
@@ -24,11 +24,13 @@ import type { Entry } from './palette';
 export interface Typed {
   open: boolean;
   q: string;
-  /** What was typed a moment ago: a search reads the texts of all conversations, deliveries and messages. */
+  /**
+   * The typed text after a short delay, because a search reads the texts of all conversations, deliveries and messages.
+   */
   wanted: string;
 }
 
-/** How many records of a kind a search finds. */
+/** Maximum number of records of a kind that a search finds. */
 const FOUND = 8;
 const SHOWN_LENGTH = 120;
 
@@ -39,7 +41,10 @@ const entry = (group: string, key: string, label: string, path: string): Entry =
   run: () => go(path),
 });
 
-/** The records for what is typed. Runs queries, so call it while a component is initialized. */
+/**
+ * Returns the records for the typed text. Runs queries, so call it while a component is
+ * initialized.
+ */
 export function recordsOf(typed: () => Typed) {
   const isOpen = $derived(typed().open);
   const isTyped = $derived(isOpen && typed().q !== '');

@@ -8,7 +8,10 @@ type Load = () => Promise<{ default: PageComponent }>;
 
 interface Loading {
   load: Load;
-  /** The page, once it is loaded. An `import()` of a loaded module resolves only some tasks later. */
+  /**
+   * The page, once it is loaded. An `import()` of a loaded module resolves only several tasks
+   * later.
+   */
   readonly loaded: PageComponent | null;
 }
 
@@ -47,11 +50,11 @@ const ROUTES: Route[] = [
   route('/vault/environment', () => import('../pages/vault/environment/Environment.svelte')),
   route('/vault/ssh-keys', () => import('../pages/vault/ssh-keys/SshKeys.svelte')),
   route('/settings/:section?/:id?', () => import('../pages/settings/Settings.svelte')),
-  // Only `npm run dev` builds this page: the condition is false, and the page left out, in every other build.
+  // Only `npm run dev` builds this page. In every other build, the condition is false and the page is left out.
   ...(import.meta.env.MODE === 'development' ? [route('/design', () => import('../design/page/Design.svelte'))] : []),
 ];
 
-/** Where pages are that were part of the settings. Bookmarks and links in old messages name the old paths. */
+/** The new paths of pages that were part of the settings. Bookmarks and links in old messages have the old paths. */
 const MOVED: Record<string, string> = {
   webhooks: '/webhooks',
   agents: '/agents',
@@ -63,7 +66,7 @@ const MOVED: Record<string, string> = {
   about: '/settings/system',
 };
 
-/** The path that replaced `path`, or null if it is current. */
+/** Returns the path that replaced `path`, or null if `path` is current. */
 export function movedTo(path: string): string | null {
   if (['/', '/login', '/onboarding'].includes(path)) return '/overview';
   const [, section = '', rest = ''] = /^\/settings\/([^/]+)(\/.*)?$/.exec(path) ?? [];
@@ -88,7 +91,7 @@ export function find(path: string): { page: Loading; params: Record<string, stri
   return { page: notFound, params: {} };
 }
 
-/** Decodes a path segment. Text that is not valid percent-encoding is returned unchanged. */
+/** Decodes a path segment. Invalid percent-encoding is returned unchanged. */
 export function decode(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -12,15 +12,15 @@ import { ownPush } from './own-push';
 
 /** The window that holds this lock shows the notifications. */
 const LEADS = 'gatehouse.alerts';
-/** Held by each window that the user looks at. */
+/** Each window that the user looks at holds this lock. */
 const IN_VIEW = 'gatehouse.in-view';
 /** The longest text of a notification. */
 const MAX_TEXT = 200;
 
-/** The text, or its beginning with an ellipsis. */
+/** Returns the text, or its beginning with an ellipsis. */
 const shortened = (text: string): string => (text.length > MAX_TEXT ? `${beginningOf(text, MAX_TEXT - 1)}…` : text);
 
-/** Returns a function that stops it. */
+/** Starts the notifications. Returns a function that stops them. */
 export function startAlerting(): () => void {
   const ending = new AbortController();
   const { signal } = ending;
@@ -79,7 +79,7 @@ export function startAlerting(): () => void {
     for (const shown of (await worker?.getNotifications({ tag })) ?? []) shown.close();
   }
 
-  // The browser loads the icon before it shows a notification, so an approval can be resolved before its notification
+  // The browser loads the icon before it shows a notification, so an approval may be resolved before its notification
   // is open.
   let last: Promise<unknown> = Promise.resolve();
   const inTurn = (step: () => Promise<void>) => {
@@ -108,7 +108,7 @@ export function startAlerting(): () => void {
       inTurn(() => show('inbox', m.alerts_inbox({ source }), text, '/inbox')),
     ),
   ];
-  // The service worker passes the click on a notification to a window.
+  // The service worker passes a click on a notification to a window.
   navigator.serviceWorker.addEventListener(
     'message',
     ({ data }: MessageEvent<{ open?: unknown }>) => {

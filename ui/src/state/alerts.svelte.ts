@@ -8,7 +8,7 @@ export type AlertState = 'unsupported' | 'blocked' | 'off' | 'on';
 
 const KEY = 'gatehouse.alerts';
 
-/** `pushed` is null until the subscription at the push service has been tried. */
+/** `pushed` is null until a subscription at the push service was attempted. */
 export const alerts = $state<{ state: AlertState; pushed: Pushed | null }>({ state: current(), pushed: null });
 
 // Another window changed it.
@@ -30,7 +30,7 @@ export async function turnAlertsOff(): Promise<void> {
   await loaded.stopPush();
 }
 
-/** Without a message to the gateway. */
+/** Turns the notifications off without a message to the gateway. */
 export function forgetAlerts(): void {
   store(null);
   alerts.state = current();

@@ -1,4 +1,5 @@
-// Questions that components ask and the shell shows: confirm the user's identity, unlock the vault.
+// Questions that components ask and the shell shows, which are to confirm the user's identity and
+// to unlock the vault.
 
 interface Asked {
   resolve: (done: boolean) => void;
@@ -25,13 +26,19 @@ export const askConfirmation = (): Promise<boolean> => ask('confirmation');
 /** Asks the user to unlock the vault. Returns whether it is unlocked afterwards. */
 export const askUnlock = (): Promise<boolean> => ask('unlock');
 
-/** Settles all questions with no: the session that asked them has ended, so nothing that they allow may run after the login. */
+/**
+ * Settles all questions with no. The session that asked them has ended, so nothing that they allow may run after the
+ * login.
+ */
 export function dropQuestions(): void {
   answer('confirmation', false);
   answer('unlock', false);
 }
 
-/** Settles a question; called by the shell. Returns whether it was still open: the user may have closed its dialog. */
+/**
+ * Settles a question for the shell. Returns whether the question was still open, because the user may have closed its
+ * dialog.
+ */
 export function answer(what: 'confirmation' | 'unlock', done: boolean): boolean {
   const waiting = asked[what];
   asked[what] = null;

@@ -1,2 +1,2 @@
-// Turns that this window began and whose end no notification has announced.
+// Turns that this window began and whose end was not announced by a notification.
 export const awaited = new Set<string>();

@@ -42,8 +42,9 @@ export function hearVault(status: string): void {
 }
 
 /**
- * Call before an HTTP request that returns the vault state, and pass the state to the returned function. It
- * ignores the state if the socket delivered one in the meantime, because that is at least as new.
+ * Call this before an HTTP request that returns the vault state, and pass the state to the returned function. The
+ * function ignores the state if the socket delivered one in the meantime, because the socket's state is at least as
+ * new.
  */
 export function askVault(): (status: string) => void {
   const before = vaultEvents;

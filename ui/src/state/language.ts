@@ -1,5 +1,5 @@
-// The language of the page: the one chosen in this browser, otherwise the first of the browser's languages that
-// has a catalog. Imported before any other module that shows a text.
+// The language of the page. It is the language chosen in this browser or, without a choice, the first of the browser's
+// languages with a catalog. Imported before any other module that shows a text.
 import { baseLocale, isLocale, overwriteGetLocale, type Locale } from '../paraglide/runtime.js';
 
 const KEY = 'gatehouse.language';
@@ -8,17 +8,17 @@ const KEY = 'gatehouse.language';
 export const chosenLanguage: Locale | null = stored();
 
 const shown = chosenLanguage ?? languageOf(globalThis.navigator?.languages ?? []);
-// Resolved only here, because every text asks for it.
+// The language is resolved only once, because every text asks for it.
 overwriteGetLocale(() => shown);
 if (typeof document !== 'undefined') document.documentElement.lang = shown;
 
-/** The language for a user who prefers these, best first. */
+/** Returns the page language for a user's preferred languages, best first. */
 export function languageOf(preferred: readonly string[]): Locale {
   const languages = preferred.map((tag) => tag.split('-')[0]?.toLowerCase());
   return languages.find(isLocale) ?? baseLocale;
 }
 
-/** Remembers the choice and reloads the page in that language. Null follows the browser. */
+/** Stores the choice and reloads the page in that language. Null follows the browser. */
 export function chooseLanguage(language: Locale | null): void {
   try {
     if (language) localStorage.setItem(KEY, language);

@@ -28,7 +28,7 @@ const RECORDS: Record<string, readonly string[]> = {
   webhooks: ['webhooks'],
 };
 
-/** The records that hold or use a secret in the list of all that is stored, or name a use of one. */
+/** The kinds of records that hold, use or name a stored secret. */
 const STORED = ['agents', 'channels', 'config', 'env', 'providers', 'ssh_keys', 'webhooks'];
 
 /** Limits refetches: a busy sender or many conversations would trigger several per second. */
@@ -44,7 +44,7 @@ export function goLive(queries: QueryClient): () => void {
     lists.set(name, list);
     list();
   };
-  /** Repeats queries that HTTP refused because of the sealed vault; the socket may answer them. */
+  /** Repeats queries that HTTP refused because the vault is sealed. The socket may answer them. */
   const askRefused = () =>
     void queries.invalidateQueries({ predicate: ({ state }) => isFailure(state.error, 'VAULT_SEALED') });
   const ends = [
@@ -54,7 +54,7 @@ export function goLive(queries: QueryClient): () => void {
       if (state !== 'open') return;
       const said = socket.greeting?.vault_status;
       if (said) hearVault(said);
-      // Events before this moment were missed, so everything on screen is fetched again.
+      // Events before this moment were missed, so all visible data is fetched again.
       void queries.invalidateQueries();
       if (wasOpen) void refresh();
       wasOpen = true;

@@ -1,10 +1,12 @@
-// The overlay that the keyboard opened: the palette or the list of shortcuts.
+// The overlay opened by keyboard, which is the palette or the list of shortcuts.
 
 export const overlay = $state<{ open: 'palette' | 'shortcuts' | null }>({ open: null });
 
 const KEY = 'gatehouse.shortcuts';
 
-/** Whether single keys, such as `j`, are shortcuts. Speech input types letters, so they can be turned off. */
+/**
+ * Whether single keys, such as `j`, are shortcuts. Speech input types letters, so the user can turn the shortcuts off.
+ */
 export const shortcuts = $state({ on: stored() });
 
 export function useShortcuts(on: boolean): void {

@@ -2,7 +2,7 @@
 
 export interface Kept {
   id: string;
-  /** The credential of the subscription. Both end together. */
+  /** The credential of the subscription. Credential and subscription end together. */
   credential: string;
   endpoint: string;
 }
@@ -21,7 +21,10 @@ export async function endPush(): Promise<void> {
   for (const shown of (await worker?.getNotifications()) ?? []) shown.close();
 }
 
-/** The ID of this browser's subscription. With one, the service worker shows the notifications. */
+/**
+ * Returns the ID of this browser's subscription, or null. With a subscription, the service worker
+ * shows the notifications.
+ */
 export const ownPush = (): string | null => read()?.id ?? null;
 
 export function read(): Kept | null {

@@ -13,8 +13,8 @@ export interface PasskeyAnswer {
 export const passkeysWork = (status: Shape<'AuthStatus'> | null): boolean => passkeyObstacle(status) === null;
 
 /**
- * Why passkeys do not work: the host is a loopback IP address (`loopback`: use localhost instead), WebAuthn
- * is not available for the host (`address`), there is no HTTPS, or the browser lacks support.
+ * Why passkeys do not work. `loopback` means that the host is a loopback IP address, and localhost works. `address`
+ * means that WebAuthn is not available for the host. The other reasons are missing HTTPS and missing browser support.
  */
 export type PasskeyObstacle = 'loopback' | 'address' | 'insecure' | 'browser';
 
@@ -25,17 +25,17 @@ export function passkeyObstacle(status: Shape<'AuthStatus'> | null): PasskeyObst
   return typeof globalThis.PublicKeyCredential === 'function' ? null : 'browser';
 }
 
-/** The current URL with the host name `localhost`, where passkeys work. */
+/** Returns the current URL with the host name `localhost`, where passkeys work. */
 export const atLocalhost = (): string =>
   `${location.protocol}//localhost${location.port ? `:${location.port}` : ''}${location.pathname}${location.search}`;
 
-/** The library is served by the gateway, so a failed import means the gateway is unreachable. */
+/** The gateway serves the library, so a failed import means that the gateway is unreachable. */
 const library = () =>
   import('@simplewebauthn/browser').catch(() => {
     throw offline();
   });
 
-/** Loads the library in advance, so that it is there even if the gateway does not respond later. */
+/** Loads the library in advance, in case the gateway does not respond later. */
 export const preparePasskeys = (): void => void library().catch(() => undefined);
 
 // An unanswered challenge can be reused. The gateway keeps only a few per client, for 5 minutes.
@@ -70,7 +70,7 @@ export async function canAutofillPasskeys(): Promise<boolean> {
 }
 
 /**
- * Offers passkeys by autofill until `stop` aborts or the user chooses one. Renews the challenge before it
+ * Offers passkeys by autofill until `stop` aborts or the user chooses a passkey. Renews the challenge before it
  * expires, but only while the page is visible. Returns null after `stop`.
  */
 export async function passkeyByAutofill(stop: AbortSignal): Promise<PasskeyAnswer | null> {
@@ -130,7 +130,10 @@ export async function registerPasskey(name: string, setup_code: string | null = 
   return http('post', '/api/auth/passkey/register/finish', { body });
 }
 
-/** Why the browser's ceremony failed: canceled or timed out, already registered here, or unsupported. */
+/**
+ * Returns why the browser's ceremony failed (canceled or timed out, already registered here, or
+ * unsupported).
+ */
 export function passkeyRefusal(error: unknown): 'cancelled' | 'exists' | 'unable' {
   const { name, cause } = error as { name?: string; cause?: { name?: string } };
   const names = [name, cause?.name];
@@ -138,7 +141,7 @@ export function passkeyRefusal(error: unknown): 'cancelled' | 'exists' | 'unable
   return names.includes('InvalidStateError') ? 'exists' : 'unable';
 }
 
-/** Suggests a name for a passkey created here: the operating system or device. */
+/** Returns the operating system or device as a suggested name for a passkey created here. */
 export function systemName(): string {
   const agent = navigator.userAgent;
   const known: [RegExp, string][] = [

@@ -12,7 +12,10 @@ function cameFrom(): string | null {
   return typeof state?.from === 'string' ? state.from : null;
 }
 
-/** Called before navigation; `false` keeps the user on the page, for example because of unsaved input. */
+/**
+ * Called before navigation. `false` keeps the user on the page, for example because of unsaved
+ * input.
+ */
 let mayLeave: (() => boolean) | null = null;
 
 /** Sets the question to ask before leaving. Returns a function that removes it. */
@@ -24,8 +27,8 @@ export function guardLeaving(ask: () => boolean): () => void {
 }
 
 /**
- * Asks `question` before the user leaves while `isUnsaved`: by a link of this app, or by the browser. Returns a
- * function that ends this.
+ * Asks `question` before the user leaves the page with unsaved input, by a link of this app or by the browser. Returns
+ * a function that ends this.
  */
 export function guardInput(isUnsaved: () => boolean, question: () => string): () => void {
   const end = guardLeaving(() => !isUnsaved() || confirm(question()));
@@ -37,7 +40,7 @@ export function guardInput(isUnsaved: () => boolean, question: () => string): ()
   };
 }
 
-/** Whether navigation may proceed; asks the user if a guard is set. */
+/** Whether navigation may proceed. Asks the user if a guard is set. */
 export const mayGo = (): boolean => mayLeave === null || mayLeave();
 
 /** Navigates to a path of this app, which may include a query. */
@@ -68,7 +71,10 @@ function arrive(): void {
   place.from = cameFrom();
 }
 
-/** Goes back to where the user came from; to `fallback` if they opened this page directly. */
+/**
+ * Goes back to the page that the user came from, or to `fallback` if the user opened this page
+ * directly.
+ */
 export function goBack(fallback: string): void {
   if (place.from === null) go(fallback);
   else history.back();
@@ -81,7 +87,10 @@ addEventListener('popstate', () => {
   arrive();
 });
 
-/** Opens links within the app without a reload. Other windows, hosts and downloads are left alone. */
+/**
+ * Opens links within the app without a reload. Links to other windows or hosts and downloads are
+ * unchanged.
+ */
 document.addEventListener('click', (event) => {
   if (event.defaultPrevented || event.button !== 0) return;
   if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
@@ -90,6 +99,6 @@ document.addEventListener('click', (event) => {
   if (/^\/(api|share|v1|assets)\//.test(link.pathname)) return;
   if (link.hash && link.pathname === location.pathname && link.search === location.search) return;
   event.preventDefault();
-  // A step of one task replaces the step before it, so that “Back” leaves the task.
+  // A step of a task replaces the previous step, and “Back” leaves the task.
   go(link.pathname + link.search + link.hash, { replace: 'replace' in link.dataset });
 });

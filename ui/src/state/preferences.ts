@@ -8,7 +8,7 @@ export type Preference = Result<'preferences.get'>['prompts'][number];
 
 const byName = (a: Preference, b: Preference) => a.name.localeCompare(b.name);
 
-/** The options of a query for them, each kind by name. */
+/** Returns the query options for preferences, with each kind sorted by name. */
 export const preferences = () => ({
   queryKey: keys.preferences,
   queryFn: async () => {

@@ -1,4 +1,4 @@
-// Subscribes this browser at its push service, so that notifications arrive while no page is open. The service worker
+// Subscribes this browser at its push service. Notifications then arrive while no page is open. The service worker
 // shows them.
 import { everyPage } from '../client/pages';
 import { rpc } from '../client/rpc';
@@ -6,14 +6,20 @@ import { m } from '../paraglide/messages.js';
 import { alerts } from './alerts.svelte';
 import { endPush, read, write } from './own-push';
 
-/** `removed`: the gateway no longer lists this browser. `unavailable`: only an open page can notify. */
+/**
+ * `removed` means that the gateway no longer lists this browser. `unavailable` means that only an
+ * open page can show notifications.
+ */
 export type Pushed = 'on' | 'removed' | 'unavailable';
 
 /** See `public/sw.js`. */
 const TITLES = 'gatehouse-titles';
 const NAME = '{name}';
 
-/** Subscribes, or renews the subscription after a new login. Never fails: without it, an open page notifies. */
+/**
+ * Subscribes, or renews the subscription after a new login. Never fails. Without a subscription, an open page shows the
+ * notifications.
+ */
 export async function startPush(): Promise<Pushed> {
   return subscribe().catch((): Pushed => 'unavailable');
 }

@@ -1,11 +1,11 @@
-// Secrets that the gateway returns only once. The shell shows them above the open page until the user confirms that they
-// stored them, also if an answer arrives after the user left the page that asked for it. They are kept in memory only.
+// Secrets that the gateway returns only once. The shell shows them above the open page until the user confirms that the
+// secret is stored. This includes an answer that arrives after the user left its page. Kept only in memory.
 import { session } from './session.svelte';
 
 export interface OneTimeSecret {
   secret: string;
   title: string;
-  /** The name of the record that the secret belongs to; absent if there is only one such secret. */
+  /** The name of the secret's record. Absent if there is only one secret of this kind. */
   name?: string;
   /** The purpose of the secret. */
   text: string;
@@ -19,19 +19,19 @@ export interface OneTimeSecret {
   example?: { label: string; text: string; copy: string };
   /** A QR code that a device reads instead of the typed secret. */
   code?: { label: string; text: string; alt: string };
-  /** The new secret ends the previous ones of this kind, so those are no longer shown. */
+  /** A new secret ends the previous secrets of its kind, so those are no longer shown. */
   kind?: string;
 }
 
 export interface Waiting extends OneTimeSecret {
-  /** Whether the user confirmed that they stored it. */
+  /** Whether the user confirmed that the secret is stored. */
   stored: boolean;
 }
 
 /** The first one is shown. */
 export const secrets = $state<Waiting[]>([]);
 
-/** Shows a secret until the user confirms that they stored it. */
+/** Shows a secret until the user confirms that it is stored. */
 export function showSecret(one: OneTimeSecret): void {
   if (one.kind !== undefined) {
     for (const other of secrets.filter(({ kind }) => kind === one.kind)) dropSecret(other);
@@ -40,7 +40,7 @@ export function showSecret(one: OneTimeSecret): void {
   secrets.push({ ...one, stored: false });
 }
 
-/** Removes one of `secrets`, if it is still there: a newer one may have replaced it. */
+/** Removes one of `secrets` if it is still there, because a newer secret may have replaced it. */
 export function dropSecret(one: Waiting): void {
   const at = secrets.indexOf(one);
   if (at === -1) return;

@@ -12,16 +12,16 @@ export type Face = 'starting' | 'onboarding' | 'login' | 'inside' | 'unreachable
 export const session = $state<{ face: Face; status: Shape<'AuthStatus'> | null; ended: boolean }>({
   face: 'starting',
   status: null,
-  /** The gateway ended the session while the user was logged in. */
+  /** Whether the gateway ended the session while the user was logged in. */
   ended: false,
 });
 
 const WAS_INSIDE = 'gatehouse.inside';
 
-/** A logout of this window is in progress. */
+/** Whether this window is logging out. */
 let loggingOut = false;
 
-/** Whether the user was logged in last time: the app can then load before the gateway answers. */
+/** Whether the user was logged in last time. If so, the app can load before the gateway answers. */
 export const likelyInside = (): boolean =>
   stored() === '1' && (!facts.setup_required || facts.auth_disabled) && location.pathname !== '/onboarding';
 
@@ -29,8 +29,8 @@ export const likelyInside = (): boolean =>
 let asking: Promise<void> | null = null;
 
 /**
- * Asks the gateway who the user is and selects the view. A user who was logged in last time sees the app at
- * once, but empty: no other request is sent until the gateway admits them.
+ * Asks the gateway who the user is and selects the view. A user who was logged in last time sees the app immediately,
+ * but empty. No other request is sent until the gateway admits the user.
  */
 export function begin(): Promise<void> {
   if (session.face === 'starting' && likelyInside()) session.face = 'inside';
@@ -38,13 +38,17 @@ export function begin(): Promise<void> {
   return asking;
 }
 
-/** Calls wait for this, and for the running request for the status. */
+/** Calls wait for this promise and for the running status request. */
 let held: Promise<unknown> = Promise.resolve();
 
-/** The longest time that calls are held: a hidden window is not painted. */
+/**
+ * The longest time that calls are held. The limit is needed because a hidden window is not painted.
+ */
 const HELD_MS = 300;
 
-/** Holds calls until the first page is painted: work on their answers would delay it. */
+/**
+ * Holds calls until the first page is painted, because work on their answers would delay the paint.
+ */
 export function holdCalls(painted: Promise<unknown>): void {
   held = Promise.race([painted, new Promise((resolve) => setTimeout(resolve, HELD_MS))]);
 }
@@ -79,7 +83,7 @@ async function ask(): Promise<void> {
 }
 
 function faceOf(status: Shape<'AuthStatus'>): Face {
-  // While authentication is disabled, everyone is admitted, and can set it up again at any time.
+  // While authentication is disabled, everyone is admitted and can set it up again at any time.
   if (status.setup_required && !status.auth_disabled) return 'onboarding';
   if (!status.authenticated) return 'login';
   // An admitted user continues with the later setup steps if the URL asks for them.
@@ -112,14 +116,14 @@ export async function refresh(): Promise<void> {
 
 /** Call after a successful login or setup. */
 export async function enter(): Promise<void> {
-  // Without a password or passkey, the next user may not be the one whose input and secrets are in memory.
+  // Without a password or passkey, the next user may not be the person whose input and secrets are in memory.
   if (session.ended && session.status?.setup_required) return forget();
   beginSession();
   session.ended = false;
   await begin();
 }
 
-/** The gateway no longer accepts this session: shows the login without changing the URL. */
+/** Shows the login without changing the URL, because the gateway no longer accepts this session. */
 export function leave(): void {
   // A logout of this window ends with a reload, which shows the login.
   if (loggingOut) return;
@@ -141,12 +145,12 @@ export async function logOut(): Promise<void> {
   } catch (error) {
     if (!isFailure(error, 'AUTH_NOT_AUTHENTICATED')) {
       loggingOut = false;
-      // The session may have ended although the answer was lost.
+      // The session may have ended even if the answer was lost.
       void refresh();
       throw error;
     }
   }
-  // Until the reload, neither conversations nor the login are shown, here and in the other windows.
+  // Until the reload, this window and the others show neither conversations nor the login.
   session.face = 'starting';
   store(false);
   session.ended = false;
@@ -159,11 +163,14 @@ export async function logOut(): Promise<void> {
   await forget();
 }
 
-/** Connects all windows of this browser: a logout in one clears the memory of all. */
+/** Connects all windows of this browser. A logout in one window clears the memory of all. */
 const windows = new BroadcastChannel('gatehouse.session');
 windows.addEventListener('message', () => void forget());
 
-/** The keys under which earlier versions kept what the gateway stores now: prompts and saved filters. */
+/**
+ * The keys of prompts and saved filters that earlier versions kept in the browser and the gateway
+ * stores now.
+ */
 export const KEPT = ['prompts', 'delivery filters'] as const;
 
 export function hasKept(): boolean {
@@ -203,7 +210,7 @@ function store(inside: boolean): void {
     if (inside) localStorage.setItem(WAS_INSIDE, '1');
     else localStorage.removeItem(WAS_INSIDE);
   } catch {
-    // Storage may be disabled. The next start is only a little slower then.
+    // Storage may be disabled. The next start is then only a little slower.
   }
 }
 

@@ -1,4 +1,5 @@
-// How the page looks in this browser: the color theme (light, dark, or the system's) and the density of lists.
+// The look of the page in this browser, which is the color theme (light, dark or the system's) and the density of
+// lists.
 
 export type Theme = 'system' | 'light' | 'dark';
 export type Density = 'normal' | 'compact';
@@ -24,7 +25,10 @@ export function chooseDensity(density: Density): void {
   apply();
 }
 
-/** Heights of a row in pixels, for lists that render only what is visible: `--row-one` and `--row-two`. */
+/**
+ * Returns the heights of a row in pixels, for lists that render only visible rows. The CSS properties are `--row-one`
+ * and `--row-two`.
+ */
 export const rowHeights = (): { one: number; two: number } =>
   theme.density === 'compact' ? { one: 32, two: 56 } : { one: 44, two: 68 };
 

@@ -1,4 +1,4 @@
-// Throttles work that many events would trigger: runs it at once, then at most once per pause.
+// Throttles work that many events trigger. Runs the work immediately, then at most once per pause.
 
 export interface Throttled {
   (): void;
@@ -6,7 +6,9 @@ export interface Throttled {
   cancel: () => void;
 }
 
-/** Calls `run` at once. Calls within `pause_ms` are merged into one run at the end of the pause. */
+/**
+ * Calls `run` immediately. Calls within `pause_ms` are merged into one run at the end of the pause.
+ */
 export function throttle(run: () => void, pause_ms: number): Throttled {
   let pause: ReturnType<typeof setTimeout> | null = null;
   let waits = false;

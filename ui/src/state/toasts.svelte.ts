@@ -1,4 +1,4 @@
-// Toasts, announced by screen readers. They disappear after some seconds, except for errors and those that stay.
+// Toasts, announced by screen readers. They disappear after some seconds, except for errors and toasts with `stays`.
 import { isFailure } from '../client/failure';
 
 export interface Toast {
@@ -7,7 +7,10 @@ export interface Toast {
   text: string;
   /** An action to offer, such as undo. */
   action?: { label: string; run: () => void };
-  /** Stays until the user dismisses it, or until more than `TOASTS_MAX` stay. */
+  /**
+   * Whether the toast stays until the user dismisses it or more than `TOASTS_MAX` such toasts
+   * exist.
+   */
   stays?: boolean;
 }
 
@@ -19,7 +22,7 @@ interface Options {
 
 export const toasts = $state<Toast[]>([]);
 
-/** With more toasts, the oldest one that does not stay is removed. */
+/** With more toasts, the oldest toast without `stays` is removed. */
 export const TOASTS_MAX = 4;
 const SHOWN_MS = 6_000;
 const SHOWN_WITH_ACTION_MS = 12_000;
@@ -47,7 +50,10 @@ export function toastFailure(error: unknown): void {
   else throw error;
 }
 
-/** Runs the action of a toast. One that stays remains: its action may be refused, such as a change of the page. */
+/**
+ * Runs the action of a toast. A toast with `stays` remains, because its action may be refused, such as a change of the
+ * page.
+ */
 export function act(one: Toast): void {
   if (!one.stays) dismiss(one.id);
   one.action?.run();

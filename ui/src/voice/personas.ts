@@ -1,4 +1,4 @@
-// The query for all personas; fetches every page.
+// The query for all personas. Fetches every page.
 import { keys } from '../client/keys';
 import { rpc, type Result } from '../client/rpc';
 

@@ -11,7 +11,7 @@ export function plays(audio: Sound): void {
   current = audio;
 }
 
-/** Stops `audio`; call it when its element is removed. */
+/** Stops `audio`. Call this when its element is removed. */
 export function gone(audio: Sound): void {
   audio.pause();
   if (current === audio) current = null;

@@ -17,7 +17,7 @@ const TYPES = ['audio/webm;codecs=opus', 'audio/mp4', 'audio/ogg;codecs=opus', '
 export interface Recorded {
   blob: Blob;
   seconds: number;
-  /** The recording reached the maximum duration or size. */
+  /** Whether the recording reached the maximum duration or size. */
   full: boolean;
 }
 
@@ -25,7 +25,7 @@ export class Recording {
   state = $state<'idle' | 'asking' | 'recording'>('idle');
   hindrance = $state<Hindrance | null>(null);
   seconds = $state(0);
-  /** The latest loudness values from 0 to 1, the newest last. */
+  /** The latest loudness values from 0 to 1, with the newest last. */
   levels = $state.raw<readonly number[]>(Array<number>(LEVELS).fill(0));
   silent = $state(false);
 
@@ -34,7 +34,7 @@ export class Recording {
   #context: AudioContext | null = null;
   #timer = 0;
   #attempt = 0;
-  /** Receives the recording instead of `onend`. */
+  /** Receives the recording in place of `onend`. */
   #taken: ((made: Recorded) => void) | null = null;
   #full = false;
   readonly #onend: (made: Recorded) => void;
@@ -137,7 +137,7 @@ export class Recording {
     this.#end(false);
   }
 
-  /** Ends the recording and returns it instead of calling `onend`; null if there is none. */
+  /** Ends the recording and returns it without calling `onend`. Returns null if there is none. */
   take(): Promise<Recorded | null> {
     if (this.#recorder?.state !== 'recording') return Promise.resolve(null);
     return new Promise((resolve) => {
@@ -182,7 +182,7 @@ export function named(error: string): Hindrance {
   return 'refused';
 }
 
-/** Loudness of samples, from 0 (60 dB below full scale or quieter) to 1. */
+/** Returns the loudness of samples, from 0 (60 dB below full scale or quieter) to 1. */
 export function loudness(samples: Float32Array): number {
   let sum = 0;
   for (const sample of samples) sum += sample * sample;

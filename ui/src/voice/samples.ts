@@ -1,6 +1,6 @@
 // Plays raw samples (16-bit, mono) as they arrive, without gaps.
 
-/** Time between the arrival of samples and their sound, which bridges small delays of the network. */
+/** Delay between the arrival of samples and their playback, which bridges small network delays. */
 const LEAD_SECONDS = 0.06;
 
 export class Samples {

@@ -1,4 +1,4 @@
-// A spoken conversation over `/ws/talk`: sends the microphone, plays the answers, and shows what happens.
+// A spoken conversation over `/ws/talk`. Sends the microphone audio, plays the answers and shows the state.
 import { Failure, lost, type Details } from '../client/failure';
 import { gone, plays } from './playing';
 import { hindranceOf, named, type Hindrance } from './recording.svelte';
@@ -35,7 +35,7 @@ export class Talking {
   #output: Samples | null = null;
   #socket: WebSocket | null = null;
   #attempt = 0;
-  /** Whether a turn runs whose answer was not interrupted. */
+  /** Whether a turn is running and its answer was not interrupted. */
   #answering = false;
   /** Whether audio that arrives belongs to an answer that was interrupted. */
   #muted = false;
@@ -163,7 +163,7 @@ export class Talking {
     this.#output?.add(bytes);
   }
 
-  /** Nothing is being played: listens again, unless the answer continues. */
+  /** Listens again unless the answer continues. Called when playback has ended. */
   #quiet(): void {
     if (this.#output?.playing) return;
     if (this.state === 'speaking' || this.state === 'thinking') this.state = this.#answering ? 'thinking' : 'listening';

@@ -107,7 +107,7 @@ const LIBRARIES: [RestrictedLibrary; 3] = [
     },
 ];
 
-/// A crate's name without our prefix.
+/// Returns a crate's name without our prefix.
 fn short_name(name: &str) -> &str {
     name.strip_prefix("gatehouse-").unwrap_or(name)
 }
@@ -116,8 +116,8 @@ fn is_ours(name: &str) -> bool {
     name == "gatehouse" || name == "xtask" || name.starts_with("gatehouse-")
 }
 
-/// Checks that every dependency between workspace crates is allowed. Tests may also use the doubles and the testkit,
-/// their own crate with other features, and any crate of a lower layer.
+/// Checks that every dependency between workspace crates is allowed. Tests may also use the doubles, the testkit, their
+/// own crate with other features, and any crate of a lower layer.
 pub fn check(metadata: &Metadata) -> Findings {
     let mut findings = Findings::default();
     for package in metadata.members() {
@@ -165,7 +165,8 @@ fn allowed(from: &str, may: AllowedImports, to: &str, dev: bool) -> bool {
     }
 }
 
-/// Whether a crate comes before another in [`CRATES`]. Tests may use everything below their crate.
+/// Returns whether a crate comes before another in [`CRATES`]. Tests may use everything below their
+/// crate.
 fn is_below(lower: &str, upper: &str) -> bool {
     let place = |short_name: &str| CRATES.iter().position(|(name, _)| *name == short_name);
     place(lower).zip(place(upper)).is_some_and(|(a, b)| a < b)

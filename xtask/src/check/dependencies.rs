@@ -8,8 +8,8 @@ use anyhow::{Context, Result};
 use super::Findings;
 use crate::process::{capture, cargo};
 
-/// Limit on run-time crates, without procedural macros and their dependencies. Raise it only with a decision
-/// recorded in `docs/decisions/`.
+/// The maximum number of run-time crates, without procedural macros and their dependencies. Raise it only with a
+/// decision recorded in `docs/decisions/`.
 const CEILING: usize = 427;
 
 /// A crate's name and version.
@@ -17,13 +17,13 @@ pub type Crate = (String, String);
 
 /// The third-party crates of the binary.
 pub struct RunTime {
-    /// Linked into the binary.
+    /// The crates that are linked into the binary.
     pub linked: BTreeSet<Crate>,
     /// The linked crates, and the procedural macros that generate part of the binary.
     pub with_macros: BTreeSet<Crate>,
 }
 
-/// Runs `cargo tree`, which evaluates the enabled features. The graph of `cargo metadata` does not, and contains crates
+/// Runs `cargo tree`, which evaluates the enabled features. `cargo metadata` does not, so its graph contains crates
 /// that are never built.
 pub fn run_time(root: &Path) -> Result<RunTime> {
     let tree = |edges: &str| -> Result<BTreeSet<Crate>> {
@@ -47,7 +47,8 @@ pub fn run_time(root: &Path) -> Result<RunTime> {
     })
 }
 
-/// Parses a line `name v1.2.3 …`. `None` for a workspace crate, whose line ends with its path.
+/// Parses a line `name v1.2.3 …`. Returns `None` for a workspace crate, whose line ends with its
+/// path.
 fn parse(line: &str) -> Result<Option<Crate>> {
     let mut words = line.split(' ');
     let (name, version) = (

@@ -1,4 +1,4 @@
-//! Checks the files in `deploy/` that repeat facts: names of metrics, and the version.
+//! Checks the files in `deploy/` that repeat facts: the names of metrics and the version.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -13,17 +13,17 @@ const QUERIES: [&str; 2] = [
     "deploy/prometheus/gatehouse.rules.yaml",
     "deploy/grafana/gatehouse.json",
 ];
-/// Prometheus makes this one.
+/// The metric that Prometheus itself records.
 const UP: &str = "up";
 /// Suffixes that Prometheus adds to the name of a histogram.
 const PARTS: [&str; 3] = ["_bucket", "_count", "_sum"];
-/// Files with the version: what precedes it on its line.
+/// Files that contain the version, with the text before it on its line.
 const VERSIONS: [(&str, &str); 5] = [
     ("deploy/compose.yaml", "image: gatehouse:"),
     ("deploy/compose.postgres.yaml", "image: gatehouse:"),
     ("deploy/helm/gatehouse/Chart.yaml", "version: "),
     ("deploy/helm/gatehouse/Chart.yaml", "appVersion: "),
-    // The name of the web UI in its SBOM needs a version.
+    // The SBOM of the web UI contains the version.
     ("ui/package.json", "\"version\": "),
 ];
 
@@ -67,7 +67,7 @@ fn read(root: &Path, name: &str) -> Result<String> {
     std::fs::read_to_string(root.join(name)).with_context(|| name.to_owned())
 }
 
-/// The production code of all crates.
+/// Returns the production code of all crates.
 fn sources(root: &Path) -> Result<String> {
     let mut all = String::new();
     for file in walk::files(&root.join("crates"), "rs")? {
@@ -79,7 +79,7 @@ fn sources(root: &Path) -> Result<String> {
     Ok(all)
 }
 
-/// The names before a selector in braces.
+/// Returns the metric names before a selector in braces.
 fn metrics(text: &str) -> impl Iterator<Item = &str> {
     let is_of_name = |character: char| character.is_ascii_alphanumeric() || character == '_';
     text.match_indices('{').filter_map(move |(place, _)| {

@@ -31,7 +31,7 @@ pub fn check(root: &Path) -> Result<Findings> {
     Ok(findings)
 }
 
-/// Whether a path is `crates/NAME/src/…` and not a file of unit tests.
+/// Returns whether a path is `crates/NAME/src/…` and not a file of unit tests.
 fn is_checked(path: &str) -> bool {
     let is_source = path.split('/').nth(2) == Some("src");
     is_source && !path.ends_with("/tests.rs") && !path.ends_with("_tests.rs")

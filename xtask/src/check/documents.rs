@@ -7,9 +7,9 @@ use anyhow::{Context, Result};
 use super::Findings;
 use crate::walk;
 
-/// Checks that the files exist that `references` finds in the lines of every Markdown file in the tree, fenced blocks
-/// left out. They are relative to the folder that `base` returns for a document. `name` is that of the references in
-/// the note with their number.
+/// Checks that referenced files exist. `references` returns the references in a line of a Markdown document; fenced
+/// blocks are skipped. A reference is relative to the folder that `base` returns for its document. `name` is the noun
+/// for the references in the note with their number.
 pub(super) fn check(
     root: &Path,
     name: &str,
@@ -37,7 +37,7 @@ pub(super) fn check(
     Ok(findings)
 }
 
-/// The lines outside fenced blocks, with their numbers.
+/// Returns the lines outside fenced blocks, with their numbers.
 fn unfenced_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut fenced = false;
     let numbered = (1..).zip(text.lines());

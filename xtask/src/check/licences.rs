@@ -51,8 +51,8 @@ impl Policy {
         toml::from_str(&text).context("deny.toml")
     }
 
-    /// Whether a crate may be shipped under this expression. `OR` needs one allowed side, `AND` both. An
-    /// exception (`WITH`) only grants more than the license it is added to.
+    /// Returns whether a crate with this license expression may be shipped. For `OR`, one side must be allowed, for
+    /// `AND` both. An exception (`WITH`) only adds permissions to its license.
     pub fn allows(&self, name: &str, expression: &str) -> Result<bool> {
         let of_crate = |exception: &&Exception| exception.name == name;
         let exceptions = self.licenses.exceptions.iter().filter(of_crate);
@@ -73,7 +73,7 @@ impl Policy {
     }
 }
 
-/// Checks every crate of the binary, including procedural macros: their output is shipped.
+/// Checks every crate of the binary. Includes procedural macros, because their output is shipped.
 pub fn check(policy: &Policy, tree: &RunTime, metadata: &Metadata) -> Findings {
     let mut findings = Findings::default();
     for (name, version) in &tree.with_macros {

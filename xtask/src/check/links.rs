@@ -12,7 +12,7 @@ pub fn check(root: &Path) -> Result<Findings> {
     documents::check(root, "relative links", folder, targets)
 }
 
-/// The targets of inline links and reference definitions in a line.
+/// Returns the targets of inline links and reference definitions in a line.
 fn targets(line: &str) -> Vec<String> {
     let prose: String = line.split('`').step_by(2).collect();
     let inline = prose
@@ -27,7 +27,7 @@ fn targets(line: &str) -> Vec<String> {
     files.map(str::to_owned).collect()
 }
 
-/// The file that a link refers to, if it is in this tree.
+/// Returns the file that a link refers to, if it is in this tree.
 fn file(target: &str) -> Option<&str> {
     let path = target
         .trim_matches(['<', '>'])

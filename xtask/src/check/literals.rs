@@ -6,7 +6,7 @@ pub type Text = (usize, String);
 /// The quotes of Python, the longer ones first.
 const PYTHON_QUOTES: [&str; 4] = ["\"\"\"", "'''", "\"", "'"];
 
-/// Returns the string literals of a Rust file, also raw ones. Comments are left out.
+/// Returns the string literals of a Rust file, including raw ones. Comments are skipped.
 pub fn of_rust(source: &str) -> Vec<Text> {
     let mut source = Source::new(source);
     let mut texts = Vec::new();
@@ -56,7 +56,7 @@ fn is_of_word(character: char) -> bool {
     character.is_alphanumeric() || character == '_'
 }
 
-/// What is left of a source file, and the line on which it begins.
+/// The unread rest of a source file, and the line on which it begins.
 struct Source<'a> {
     rest: &'a str,
     line: usize,
@@ -70,7 +70,8 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Takes this many bytes, which end with a whole character, or what is left.
+    /// Takes this many bytes, or the rest if it is shorter. The bytes must end with a whole
+    /// character.
     fn take(&mut self, bytes: usize) -> &'a str {
         let (taken, rest) = self.rest.split_at(bytes.min(self.rest.len()));
         self.line += taken.matches('\n').count();
@@ -78,7 +79,7 @@ impl<'a> Source<'a> {
         taken
     }
 
-    /// Takes what stands before `end`, or what is left.
+    /// Takes the text before `end`, or the rest if `end` does not occur.
     fn take_until(&mut self, end: &str) -> &'a str {
         self.take(self.rest.find(end).unwrap_or(self.rest.len()))
     }
@@ -94,7 +95,7 @@ impl<'a> Source<'a> {
         Some(character)
     }
 
-    /// Passes a character literal, or the quote of a lifetime.
+    /// Skips a character literal or the quote of a lifetime.
     fn pass_character(&mut self) {
         self.take(1);
         let mut ahead = self.rest.chars();
@@ -112,7 +113,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Takes a literal between these quotes. An escape becomes a space, and an escaped line end becomes nothing.
+    /// Takes a literal between these quotes. An escape becomes a space. An escaped line end is removed.
     fn escaped(&mut self, quote: &str) -> Text {
         let line = self.line;
         self.take(quote.len());
@@ -134,7 +135,7 @@ impl<'a> Source<'a> {
         (line, text)
     }
 
-    /// Takes a raw literal of Rust whose prefix was taken, or nothing if none follows.
+    /// Takes a raw literal of Rust after its prefix. Takes nothing if no raw literal follows.
     fn raw(&mut self) -> Option<Text> {
         let line = self.line;
         let hashes = self.rest.len() - self.rest.trim_start_matches('#').len();

@@ -46,7 +46,7 @@ impl Metadata {
         serde_json::from_str(&text).context("the output of cargo metadata is not as expected")
     }
 
-    /// The workspace crates.
+    /// Returns the workspace crates.
     pub fn members(&self) -> impl Iterator<Item = &Package> {
         self.packages
             .iter()

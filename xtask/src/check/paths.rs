@@ -13,7 +13,7 @@ const FOLDERS: [&str; 8] = [
 ];
 /// A folder that exists only after a build.
 const BUILT: &str = "ui/dist";
-/// The file that the documents about adding a channel or a voice provider use as their example.
+/// The example file in the documents about adding a channel or a voice provider.
 const EXAMPLE: &str = "/pager.rs";
 
 /// Checks every Markdown file in the tree.
@@ -21,13 +21,13 @@ pub fn check(root: &Path) -> Result<Findings> {
     documents::check(root, "paths", |_| root.to_owned(), |line| paths(root, line))
 }
 
-/// The paths in the code spans of a line, relative to the root.
+/// Returns the paths in the code spans of a line, relative to the root.
 fn paths(root: &Path, line: &str) -> Vec<String> {
     let spans = line.split('`').skip(1).step_by(2);
     spans.filter_map(|span| path(root, span)).collect()
 }
 
-/// The path relative to the root that a code span names, if it names one.
+/// Returns the path that a code span contains, relative to the root, if it contains one.
 fn path(root: &Path, span: &str) -> Option<String> {
     let (first, rest) = span.split_once('/')?;
     let is_path = span

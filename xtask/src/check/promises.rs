@@ -29,7 +29,8 @@ pub fn check(root: &Path) -> Result<Findings> {
     Ok(findings)
 }
 
-/// Line, file and test: two code spans separated by a space, the first a Rust file.
+/// Returns the line, file and test of each promise: two code spans separated by a space. The first
+/// span is a Rust file.
 fn promises(text: &str) -> impl Iterator<Item = (usize, &str, &str)> {
     text.lines().enumerate().flat_map(|(index, line)| {
         let pieces: Vec<&str> = line.split('`').collect();

@@ -9,7 +9,7 @@ use super::Findings;
 use super::literals::{self, Text};
 use crate::walk;
 
-/// The file with the phrases. They are in quotes, after [`BEFORE_PHRASES`] and up to the end of the sentence.
+/// The file with the phrases. The phrases are in quotes, from [`BEFORE_PHRASES`] to the end of the sentence.
 const STYLE: &str = "docs/STYLE.md";
 const BEFORE_PHRASES: &str = "refuses these phrases";
 /// The beginnings of the attributes of tests.
@@ -49,7 +49,7 @@ fn texts_of(path: &str) -> Option<TextsOf> {
     let is_test = path.contains("tests/") || path.ends_with("tests.rs");
     match extension {
         _ if is_generated => None,
-        // Strings in tests are mostly input.
+        // In test files, strings are not checked, because most of them are input.
         "rs" if is_test => Some(|source| [comments(source), test_names(source)].concat()),
         "rs" => Some(|source| {
             let product = source.split(TESTS).next().unwrap_or_default();
@@ -112,7 +112,7 @@ fn test_names(source: &str) -> Vec<Text> {
     names
 }
 
-/// The phrases that the style guide lists.
+/// Returns the phrases that the style guide lists.
 fn phrases(style: &str) -> Vec<String> {
     let list = style.split(BEFORE_PHRASES).nth(1).unwrap_or_default();
     let list = list.split(".\n").next().unwrap_or_default();
@@ -120,7 +120,8 @@ fn phrases(style: &str) -> Vec<String> {
     quoted.map(str::to_lowercase).collect()
 }
 
-/// Phrases in the texts as whole words, with the line on which the text begins.
+/// Returns the phrases that occur in the texts as whole words, with the line on which the text
+/// begins.
 fn found<'p>(texts: &[Text], phrases: &'p [String]) -> Vec<(usize, &'p str)> {
     let mut all = Vec::new();
     for (line, text) in texts {

@@ -1,4 +1,4 @@
-//! Rules for source files: length and names; for Rust files also reads of the environment.
+//! Rules for source files: their length and names. Rust files must also not read the environment.
 
 use std::path::Path;
 
@@ -7,9 +7,9 @@ use anyhow::{Context, Result};
 use super::Findings;
 use crate::walk;
 
-/// Longer files fail the check. Tests in the file count.
+/// The maximum number of lines, including tests in the file. Longer files fail the check.
 const MOST_LINES: usize = 500;
-/// Longer files are reported.
+/// The number of lines above which a file is reported.
 const MANY_LINES: usize = 300;
 /// Names that do not describe the content.
 const EMPTY_NAMES: [&str; 6] = ["common", "core", "util", "utils", "helpers", "misc"];
@@ -28,7 +28,7 @@ const MAY_READ: [&str; 10] = [
     "/tests.rs",
     // Cargo passes build parameters in the environment.
     "/build.rs",
-    // Behind the feature `testing`, which only dev-dependencies enable.
+    // This file is part of the feature `testing`, which only dev-dependencies enable.
     "crates/store/src/testing.rs",
 ];
 

@@ -14,7 +14,8 @@ use crate::walk;
 const ACCEPTED: &str = "xtask/spelling.txt";
 const REQUIREMENTS: &str = "xtask/requirements.txt";
 
-/// Checks everything that people read. Tests are left out: some misspell words on purpose.
+/// Checks all texts for readers. Tests are skipped, because some contain misspelled words on
+/// purpose.
 pub fn check(root: &Path, target: &Path) -> Result<Findings> {
     let mut findings = Findings::default();
     let folder = target.join("check-venv");

@@ -1,5 +1,5 @@
-//! Decides whether `ui/dist` is up to date: a digest of all build inputs is stored next to the output. Vite
-//! empties the folder first, so an interrupted build leaves no stamp.
+//! Decides whether `ui/dist` is up to date. A digest of all build inputs is stored next to the output. Vite empties the
+//! folder first, so no stamp remains after an interrupted build.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -9,14 +9,14 @@ use sha2::{Digest, Sha256};
 
 use crate::walk;
 
-/// In `ui/dist`; this path is not served.
+/// The stamp in `ui/dist`. The server does not serve this path.
 const STAMP: &str = "dist/.stamp";
 /// Outputs of the build itself, which are not inputs.
 const GENERATED: [&str; 2] = ["ui/src/paraglide/", "ui/project.inlang/"];
 /// The one input within these folders.
 const SETTINGS: &str = "ui/project.inlang/settings.json";
 
-/// Whether the last build used the current inputs.
+/// Returns whether the last build used the current inputs.
 pub fn is_current(root: &Path, folder: &Path) -> Result<bool> {
     match std::fs::read_to_string(folder.join(STAMP)) {
         Ok(stamp) => Ok(stamp == digest(root, folder)?),
@@ -45,8 +45,7 @@ pub fn digest(root: &Path, folder: &Path) -> Result<String> {
     Ok(text)
 }
 
-/// The files in `ui/`, without fetched and generated ones, and the documents that the client is generated
-/// from.
+/// Returns the files in `ui/` except fetched and generated ones, and the documents that the client is generated from.
 fn files(root: &Path, folder: &Path) -> Result<Vec<PathBuf>> {
     let mut found = walk::all(folder)?;
     found.retain(|file| {

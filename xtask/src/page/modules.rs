@@ -9,7 +9,8 @@ use serde::Deserialize;
 
 use crate::process::run;
 
-/// The compared part of a lock file: the committed one, or the one that npm writes to `node_modules`.
+/// The part of a lock file that is compared: of the committed lock file, or of the one that npm writes to
+/// `node_modules`.
 #[derive(Deserialize)]
 struct Lock {
     packages: BTreeMap<String, Package>,
@@ -19,7 +20,7 @@ struct Lock {
 struct Package {
     version: Option<String>,
     integrity: Option<String>,
-    /// May be for another system; npm skips it then.
+    /// Whether the package is optional. npm skips optional packages for other systems.
     #[serde(default)]
     optional: bool,
 }

@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 
 use crate::process::{capture, find_program};
 
-/// Node's version, for display. Fails when Node is missing or too old.
+/// Returns Node's version, for display. Fails if Node is missing or too old.
 pub fn version() -> Result<String> {
     for program in ["node", "npm"] {
         if find_program(program).is_none() {

@@ -1,4 +1,5 @@
-//! Tar files that depend on nothing but their content: sorted, with one owner and one time.
+//! Tar files whose bytes depend only on their content: members are sorted, and all have the same
+//! owner and time.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,14 +9,14 @@ use anyhow::{Context, Result};
 use super::Job;
 use super::binary::Target;
 
-/// The numeric owner of the files, and how their modes change.
+/// The numeric owner of the files, and the change to their modes.
 pub struct Owner {
     id: u32,
     mode: &'static str,
 }
 
 impl Owner {
-    /// Everyone can read the files, whatever this machine's umask is.
+    /// All users can read the files, independent of this machine's umask.
     pub const ROOT: Self = Self {
         id: 0,
         mode: "u+rw,go=u,go-w",
@@ -30,7 +31,7 @@ impl Owner {
     }
 }
 
-/// Writes `members`, paths below `folder`, to `to`.
+/// Writes `members` to the tar file `to`. Members are paths below `folder`.
 pub fn tar(job: &Job<'_>, folder: &Path, members: &[&str], owner: &Owner, to: &Path) -> Result<()> {
     let Owner { id, mode } = owner;
     let mut tar = Command::new("tar");
@@ -55,7 +56,7 @@ pub fn gzip(job: &Job<'_>, file: &Path) -> Result<PathBuf> {
     Ok(name.into())
 }
 
-/// The tarball: the stage, and the files of `deploy/`, below one folder.
+/// Writes the tarball: the stage and the files of `deploy/`, below one folder.
 pub fn tarball(job: &Job<'_>, target: &Target, stage: &Path) -> Result<()> {
     let file = job.artifact(target, ".tar");
     let name = file.file_stem().context("no name")?.to_owned();

@@ -1,4 +1,4 @@
-//! Builds the binary: static, without paths of this machine, with the list of its dependencies inside.
+//! Builds the binary: static, without paths of this machine, and with an embedded list of its dependencies.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,10 +11,10 @@ use crate::process::{capture, cargo, find_program};
 
 /// The targets whose binaries run on every Linux of their architecture.
 const PREFERRED: [&str; 2] = ["x86_64-unknown-linux-musl", "aarch64-unknown-linux-musl"];
-/// Stores the relocations of addresses in the binary as a bitmap: 2 MB less to read at each start, and in memory. Needs
+/// Stores address relocations as a bitmap. Each start then reads 2 MB less, and the process uses less memory. Needs
 /// glibc 2.36 or musl 1.2.4, and GNU ld 2.38 or LLD 15. `zig cc` refuses the option.
 pub const PACK_RELOCATIONS: &str = "-Clink-arg=-Wl,-z,pack-relative-relocs";
-/// The names in place of this machine's paths.
+/// The path that replaces this machine's paths.
 const SOURCES: &str = "/build/gatehouse";
 const REGISTRY: &str = "/build/cargo";
 
@@ -41,13 +41,13 @@ impl Target {
         })
     }
 
-    /// The name of the architecture in RPM packages.
+    /// Returns the name of the architecture in RPM packages.
     pub fn rpm_architecture(&self) -> &str {
         self.triple.split('-').next().unwrap_or_default()
     }
 }
 
-/// The targets to build for, this machine's architecture first.
+/// Returns the targets to build for, this machine's architecture first.
 pub fn targets(asked: &[String], given: Option<&Path>) -> Result<Vec<Target>> {
     let host = capture(Command::new("rustc").args(["--print", "host-tuple"]))?;
     let host = host.trim();
@@ -91,8 +91,8 @@ fn has_library(triple: &str) -> Result<bool> {
     Ok(Path::new(capture(&mut rustc)?.trim()).is_dir())
 }
 
-/// Builds the binary with the profile `dist`. Targets with another C library than this machine's need zig, which
-/// is their C compiler and linker.
+/// Builds the binary with the profile `dist`. Targets with another C library than this machine's need zig as their C
+/// compiler and linker.
 pub fn build(job: &Job<'_>, target: &Target) -> Result<PathBuf> {
     let folder = job.root.join("target/package-build");
     let needs_zig = !target.is_host || target.triple.ends_with("-musl");
@@ -130,7 +130,7 @@ pub fn build(job: &Job<'_>, target: &Target) -> Result<PathBuf> {
     Ok(binary)
 }
 
-/// The number of packages in the list that the binary contains. Fails if the list is not that of this version.
+/// Returns the number of packages in the list that the binary contains. Fails if the list belongs to another version.
 fn dependencies(list: &str, version: &str) -> Result<usize> {
     let list: Value = serde_json::from_str(list)?;
     let packages = list.get("packages").and_then(Value::as_array);

@@ -33,7 +33,7 @@ struct Layer {
     diff: String,
 }
 
-/// What the image may lack of the files that the binary reads from the system.
+/// The system files that the image may lack.
 #[derive(Clone, Copy, Default, clap::Args)]
 pub struct MayLack {
     /// Make an image without certificate authorities if this machine has none
@@ -44,8 +44,9 @@ pub struct MayLack {
     time_zones: bool,
 }
 
-/// Fails if the system in `root` has no certificate authorities or time zones for the image, unless that is allowed. The
-/// gateway in the image could call no provider, channel or certificate authority, or would read schedules in UTC.
+/// Fails if the system in `root` has no certificate authorities or time zones for the image, unless `may_lack` allows
+/// that. Without certificate authorities, the gateway in the image could not call providers, channels or ACME servers.
+/// Without time zones, it would interpret schedules as UTC.
 pub fn check_system(root: &Path, may_lack: MayLack) -> Result<()> {
     let authorities = root.join(CERTIFICATES);
     let is_filled = authorities.metadata().is_ok_and(|found| found.len() > 0);
@@ -117,7 +118,7 @@ pub fn write(job: &Job<'_>, target: &Target, stage: &Path) -> Result<()> {
     std::fs::remove_dir_all(folder).context("cannot remove the unpacked image")
 }
 
-/// Users, certificates and time zones.
+/// Writes the layer with users, certificates and time zones.
 fn system_layer(job: &Job<'_>, folder: &Path, layout: &Path) -> Result<Layer> {
     let system = folder.join("system");
     for name in ["etc", "usr/bin", "var/lib"] {
@@ -133,14 +134,14 @@ fn system_layer(job: &Job<'_>, folder: &Path, layout: &Path) -> Result<Layer> {
     )?;
     for name in [CERTIFICATES, TIME_ZONES] {
         let from = Path::new("/").join(name);
-        // `check_system` has ended the command unless that is allowed.
+        // If the directory is missing, `check_system` has allowed that.
         if !from.exists() {
             eprintln!("note: left out of the image: /{name}, which this machine does not have");
             continue;
         }
         let to = system.join(name);
         std::fs::create_dir_all(to.parent().context("no folder")?)?;
-        // Links lead to files that the image does not contain.
+        // Links are followed, because the image does not contain their targets.
         job.run(
             Command::new("cp")
                 .args(["--recursive", "--dereference"])
@@ -157,7 +158,7 @@ fn system_layer(job: &Job<'_>, folder: &Path, layout: &Path) -> Result<Layer> {
     layer(job, &system, &["etc", "usr", "var"], &Owner::ROOT, layout)
 }
 
-/// The directories that the user can write. A volume inherits the owner.
+/// Writes the layer with the directories that the user can write. A volume inherits the owner.
 fn data_layer(job: &Job<'_>, folder: &Path, layout: &Path) -> Result<Layer> {
     let data = folder.join("data");
     for name in [DATA_DIR, "tmp"] {
@@ -217,7 +218,8 @@ fn config(job: &Job<'_>, target: &Target, layers: &[Layer]) -> Result<Vec<u8>> {
                 "Test": ["CMD", "/usr/bin/gatehouse", "health"],
                 "Interval": 15 * SECOND,
                 "Timeout": 10 * SECOND,
-                // The check fails during migrations. The container is healthy at the first success.
+                // The health check fails during migrations, so the start period is long. The
+                // container is healthy at the first success.
                 "StartPeriod": 3600 * SECOND,
                 "Retries": 3,
             },

@@ -11,9 +11,9 @@ use super::binary::Target;
 use crate::process::{capture, run};
 use crate::python::{self, Python};
 
-/// Who makes the lists and the workspace's crates, as in `maintainer` of the Debian package.
+/// The author of the lists and of the workspace's crates, as in `maintainer` of the Debian package.
 const AUTHORS: &str = "The Gatehouse authors";
-/// Who distributes the other components, by the beginning of their package URL.
+/// The distributors of third-party components, by the beginning of the package URL.
 const REGISTRIES: [(&str, &str, &str); 2] = [
     ("pkg:cargo/", "crates.io", "https://crates.io"),
     ("pkg:npm/", "npm", "https://www.npmjs.com"),
@@ -22,7 +22,7 @@ const REGISTRIES: [(&str, &str, &str); 2] = [
 const OWN: &str = "path+file:";
 /// The end of the names of all lists.
 const SUFFIX: &str = ".cdx.json";
-/// The environment of the reader, below the workspace root.
+/// The environment of the program that reads the lists, below the workspace root.
 const READER: &str = "target/dist-tools/python";
 
 /// Writes a list for each target's binary, and one for the web UI.
@@ -51,7 +51,7 @@ pub fn reader(root: &Path) -> Result<Python> {
     python::environment(&root.join(READER), &requirements).context("Python reads the SBOMs")
 }
 
-/// Reads the lists in `folder` with a program that another project publishes. Fails if one is not valid or is empty.
+/// Reads the lists in `folder` with a third-party program. Fails if a list is invalid or empty.
 pub fn read(root: &Path, python: &Python, folder: &Path) -> Result<()> {
     let mut lists = Vec::new();
     for entry in folder.read_dir()? {
@@ -67,8 +67,8 @@ pub fn read(root: &Path, python: &Python, folder: &Path) -> Result<()> {
     run(reader.arg(program).args(lists)).context("an SBOM cannot be used")
 }
 
-/// Adds the author of the list and the supplier of each component, which the minimum elements of the NTIA require and
-/// the tools leave out.
+/// Adds the author of the list and the supplier of each component. The minimum elements of the NTIA require both, and
+/// the tools omit them.
 fn name_suppliers(list: &mut Value) {
     let own = json!({ "name": AUTHORS });
     if let Some(metadata) = list.get_mut("metadata").and_then(Value::as_object_mut) {
@@ -144,7 +144,7 @@ fn save(job: &Job<'_>, list: &str, to: &Path) -> Result<()> {
         }
     }
     name_suppliers(&mut list);
-    // Paths of this machine in the identifiers of the workspace's crates.
+    // The identifiers of the workspace's crates contain paths of this machine, which are replaced.
     let text = serde_json::to_string_pretty(&list)?.replace(root, "/build/gatehouse");
     std::fs::write(to, text + "\n").with_context(|| to.display().to_string())
 }

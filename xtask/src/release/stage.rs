@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use super::Job;
 use crate::process::{capture, run};
 
-/// Below the output folder. `crates/gatehouse/Cargo.toml` names it, too.
+/// The folder below the output folder. `crates/gatehouse/Cargo.toml` contains the same name.
 pub const FOLDER: &str = "stage";
 /// Files of `deploy/`, and where they are installed.
 const DEPLOYED: [(&str, &str); 6] = [
@@ -95,7 +95,7 @@ fn man_pages(stage: &Path, runs: &Path) -> Result<()> {
         mode(&path, 0o644)?;
         pages.push(path);
     }
-    // -n leaves out the name and the time.
+    // `-n` omits the name and the time.
     run(Command::new("gzip").arg("-n9").args(pages))
 }
 
@@ -114,7 +114,7 @@ fn mode(path: &Path, permissions: u32) -> Result<()> {
 mod tests {
     use super::*;
 
-    /// The lists of the packages are in a manifest. They name each file, or all files of its directory.
+    /// The package contents are listed in a manifest. It names each file, or all files of its directory.
     #[test]
     fn both_packages_contain_the_files_of_the_stage() {
         let root = crate::process::root().unwrap();

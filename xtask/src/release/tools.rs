@@ -1,4 +1,5 @@
-//! The cargo commands that make packages, and a reader of what they make, each in one version.
+//! The cargo commands that make packages, and a reader of their output. The version of each is
+//! fixed.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -36,19 +37,19 @@ impl Tools {
         Ok(tools)
     }
 
-    /// A tool, called as cargo calls it: with its own name as first argument.
+    /// Returns a tool's command. Like cargo, passes the tool's own name as the first argument.
     pub fn command(&self, name: &str) -> Command {
         let mut command = Command::new(self.0.join(format!("cargo-{name}")));
         command.arg(name);
         command
     }
 
-    /// The program that prints the list of dependencies in a binary, as JSON.
+    /// Returns the program that prints the list of dependencies in a binary, as JSON.
     pub fn reader(&self) -> Command {
         Command::new(self.0.join(READER))
     }
 
-    /// PATH with the tools in front, for cargo.
+    /// Returns PATH with the tools first, for cargo.
     pub fn path(&self) -> Result<std::ffi::OsString> {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let folders = std::iter::once(self.0.clone()).chain(std::env::split_paths(&path));

@@ -11,7 +11,7 @@ use super::report::Trouble;
 use crate::apt;
 use crate::process::{capture, find_program};
 
-/// The report that `playwright.config.ts` asks for.
+/// The report that `playwright.config.ts` requests.
 const RESULTS: &str = "test-results/results.json";
 /// Chromium's headless shell: the program and its Debian package.
 const SHELL: &str = "chromium-headless-shell";
@@ -21,7 +21,7 @@ pub struct Browser {
     pub chromium: PathBuf,
     /// The output of `--version`.
     pub version: String,
-    /// The tests, copied next to their `node_modules`, so that the working tree stays clean.
+    /// The copied tests, next to their `node_modules`. The copy keeps the working tree clean.
     pub folder: PathBuf,
 }
 
@@ -44,8 +44,8 @@ pub fn prepare(tests: &Path, folder: &Path) -> Result<Browser> {
     })
 }
 
-/// Finds or installs Chromium's headless shell. It has the engine of Chromium without the parts around it, which
-/// take about a third of the processor time.
+/// Finds or installs Chromium's headless shell. It has Chromium's engine without the user interface, which saves about
+/// a third of the processor time.
 pub fn shell() -> Result<PathBuf> {
     if let Some(found) = find_program(SHELL) {
         return Ok(found);
@@ -100,7 +100,7 @@ struct Location {
     line: u32,
 }
 
-/// The tests of the run in `folder` that did not pass at their first attempt.
+/// Returns the tests of the run in `folder` that did not pass at their first attempt.
 pub fn troubles(folder: &Path) -> Result<Vec<Trouble>> {
     let text = std::fs::read(folder.join(RESULTS)).context(RESULTS)?;
     let results = serde_json::from_slice(&text).context(RESULTS)?;

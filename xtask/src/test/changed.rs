@@ -36,7 +36,8 @@ impl Affected {
         }
     }
 
-    /// Compares the working tree, including untracked files, with where the branch left `base`.
+    /// Compares the working tree, including untracked files, with the commit at which the branch
+    /// left `base`.
     pub fn since(root: &Path, base: &str, metadata: &Metadata) -> Result<Self> {
         let git = |arguments: &[&str]| {
             capture(Command::new("git").args(arguments).current_dir(root))
@@ -77,9 +78,10 @@ impl Affected {
                     // The server embeds the manual.
                     changed.insert("gatehouse-web".to_owned())
                 }
-                // Only the repository rules read it.
+                // Only the repository rules read this file.
                 ["LICENSE"] => false,
-                // Manifests, the lock file, settings of tools, data of tests.
+                // A change to a manifest, the lock file, tool settings or test data can break any
+                // test.
                 _ => return Self::everything(),
             };
         }
@@ -91,7 +93,7 @@ impl Affected {
         }
     }
 
-    /// Whether tests of this crate can break.
+    /// Returns whether tests of this crate can break.
     pub fn has(&self, name: &str) -> bool {
         self.crates
             .as_ref()
@@ -110,7 +112,7 @@ impl Affected {
         self.browser
     }
 
-    /// The nextest filter for these crates. `None` runs all tests.
+    /// Returns the nextest filter for these crates. `None` runs all tests.
     pub fn filter(&self) -> Option<String> {
         let crates = self.crates.as_ref()?;
         let packages = crates.iter().map(|name| format!("package(={name})"));
@@ -118,7 +120,8 @@ impl Affected {
     }
 }
 
-/// Adds every workspace crate that depends on these, also through others and for tests only.
+/// Adds every workspace crate that depends on these directly or indirectly, including dependencies
+/// for tests only.
 fn dependents(mut changed: BTreeSet<String>, metadata: &Metadata) -> BTreeSet<String> {
     loop {
         let more: Vec<String> = metadata

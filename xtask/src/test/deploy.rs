@@ -12,7 +12,7 @@ use crate::{apt, python};
 
 /// The checker of units.
 const ANALYZER: &str = "systemd-analyze";
-/// The units, and the manager that runs each.
+/// The units, each with the service manager that runs it.
 const UNITS: [(&str, &str); 2] = [
     ("gatehouse.service", "--system"),
     ("gatehouse.user.service", "--user"),
@@ -20,12 +20,12 @@ const UNITS: [(&str, &str); 2] = [
 /// The program that the units start. It need not be installed here.
 const PROGRAM: &str = "/usr/bin/gatehouse";
 const STAND_IN: &str = "/bin/true";
-/// Nix' parser and evaluator, and the Debian package with it.
+/// Nix's parser and evaluator, and the Debian package that contains it.
 const NIX: &str = "nix-instantiate";
 const NIX_PACKAGE: &str = "nix-bin";
 /// The flake and the module that it names.
 const NIX_FILES: [&str; 2] = ["flake.nix", "deploy/nixos.nix"];
-/// What the evaluation prints if all is well: the list of the checks that failed.
+/// The output of the evaluation if all checks passed: an empty list of failed checks.
 const NO_FAULTS: &str = "[]";
 
 impl Session<'_> {
@@ -117,7 +117,8 @@ fn check_units(program: &Path, root: &Path, folder: &Path) -> Result<()> {
             .output()
             .with_context(|| format!("cannot start {ANALYZER}"))?;
         let complaints = String::from_utf8_lossy(&output.stderr);
-        // The analyzer ignores unknown directives with a warning that names the file.
+        // The analyzer ignores unknown directives. It prints a warning that contains the name of
+        // the file.
         if !output.status.success() || complaints.contains(name) {
             bail!("{name}: {}", complaints.trim_end());
         }

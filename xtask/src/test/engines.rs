@@ -1,5 +1,5 @@
-//! Prepares the systems that tests need: PostgreSQL, Chromium, and third-party programs and libraries. The report names
-//! the ones that could not be prepared.
+//! Prepares the systems that tests need: PostgreSQL, Chromium, and third-party programs and libraries. The report lists
+//! the systems that could not be prepared.
 
 use std::path::Path;
 
@@ -25,7 +25,7 @@ const SYNAPSE: &str = "GATEHOUSE_TEST_SYNAPSE";
 impl Session<'_> {
     pub(super) fn prepare_postgres(&mut self, unwanted: bool) {
         if unwanted {
-            // Empty rather than unset, so that a server from the caller's environment is not used either.
+            // The variable is empty, not unset. Otherwise, a server from the caller's environment would be used.
             self.set(POSTGRES, "");
             self.report.declined("PostgreSQL", "--no-postgres");
             return;
@@ -147,7 +147,7 @@ impl Session<'_> {
                         self.report.engine("Chromium's headless shell");
                         self.set(SHELL, shell.to_string_lossy());
                     }
-                    // Nothing is left out, but the tests take longer.
+                    // No test is skipped, but the tests take longer.
                     Err(error) => self.report.engine(&format!(
                         "Chromium for all tests; its headless shell: {error:#}"
                     )),

@@ -1,4 +1,5 @@
-//! Reads nextest's `JUnit` report: which tests did not pass at their first attempt, and why.
+//! Reads nextest's `JUnit` report: the tests that did not pass at their first attempt, with their
+//! errors.
 
 use anyhow::{Context, Result};
 use quick_xml::Reader;
@@ -7,7 +8,7 @@ use quick_xml::events::{BytesStart, Event};
 
 use super::report::Trouble;
 
-/// The tests in a `JUnit` report that did not pass at their first attempt.
+/// Returns the tests in a `JUnit` report that did not pass at their first attempt.
 pub fn troubles(report: &str) -> Result<Vec<Trouble>> {
     let mut reader = Reader::from_str(report);
     let mut found: Vec<Trouble> = Vec::new();
@@ -38,7 +39,7 @@ pub fn troubles(report: &str) -> Result<Vec<Trouble>> {
     }
 }
 
-/// The lines before the stack trace and before the output of the test.
+/// Returns the lines before the stack trace and before the output of the test.
 fn error_in(text: &str) -> Result<Vec<String>> {
     let (own, _) = text.split_once('<').unwrap_or((text, ""));
     let own = unescape(own)?;

@@ -31,8 +31,7 @@ pub fn ensure() -> Result<()> {
     Ok(())
 }
 
-/// Copies `tests` to `folder`, so that the working tree stays clean, and installs the modules in its
-/// `package.json` there.
+/// Copies `tests` to `folder`, which keeps the working tree clean. Installs the modules in its `package.json` there.
 pub fn install(tests: &Path, folder: &Path) -> Result<()> {
     ensure()?;
     copy(tests, folder)?;
@@ -60,7 +59,7 @@ const KEPT: [&str; 4] = [
     "playwright-report",
 ];
 
-/// Makes `to` equal to `from`, so that a removed or renamed test does not run from an old copy.
+/// Makes `to` equal to `from`. A removed or renamed test then cannot run from an old copy.
 fn copy(from: &Path, to: &Path) -> Result<()> {
     std::fs::create_dir_all(to).with_context(|| to.display().to_string())?;
     for entry in to.read_dir()? {

@@ -1,8 +1,8 @@
 //! A temporary PostgreSQL server with its own directory and port. It is removed when this process ends.
 //!
-//! A small shell script owns the server and waits on a pipe whose other end only this process holds. When the
-//! process ends for any reason (return, panic, Ctrl-C, kill -9), the pipe closes, and the script stops the
-//! server and removes its directory. No signal handler is needed.
+//! A small shell script owns the server and waits on a pipe. Only this process has the other end of the pipe. When the
+//! process ends for any reason (return, panic, Ctrl-C, kill -9), the pipe closes, and the script stops the server and
+//! removes its directory. No signal handler is needed.
 
 use std::io::{BufRead, BufReader, Read};
 use std::net::TcpListener;
@@ -15,8 +15,8 @@ use anyhow::{Context, Result, bail};
 use crate::apt;
 use crate::process::{capture, find_program, is_executable, is_root, user_id};
 
-/// Fast rather than durable: nobody needs the data after a power failure. Each test process has its own
-/// pools.
+/// The settings prefer speed to durability, because the data is not needed after a power failure. Each test process has
+/// its own pools.
 const SCRIPT: &str = r#"
 set -eu
 trap '' INT HUP TERM
@@ -93,7 +93,7 @@ fn find_programs() -> Option<PathBuf> {
             .iter()
             .all(|name| is_executable(&folder.join(name)))
     };
-    // On PATH, a wrapper or link may not have the other programs next to it, so all three are checked.
+    // A wrapper or link on PATH may not have the other programs next to it, so all three are checked.
     let on_path = find_program("initdb").and_then(|found| found.parent().map(Path::to_path_buf));
     if let Some(folder) = on_path.filter(|folder| complete(folder)) {
         return Some(folder);
@@ -150,7 +150,7 @@ fn start_once(programs: &Path) -> Result<Server> {
         keeper.wait()?;
         bail!("did not start: {}", complaint.trim());
     }
-    // From here on the script removes the directory.
+    // From this point on, the script removes the directory.
     let _kept = folder.keep();
     let version = capture(Command::new(programs.join("postgres")).arg("--version"))?;
     let version = version

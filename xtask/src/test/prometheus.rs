@@ -11,15 +11,15 @@ use crate::apt;
 use crate::process::{find_program, is_executable, is_root, run};
 
 const TOOL: &str = "promtool";
-/// In the same directory.
+/// The server program, in the same directory.
 const SERVER: &str = "prometheus";
-/// The Debian package with both.
+/// The Debian package that contains both programs.
 const PACKAGE: &str = "prometheus";
-/// Alertmanager's name, where it is not from Debian.
+/// The name of Alertmanager's program if it does not come from Debian.
 const ALERTMANAGER: &str = "alertmanager";
 /// The Debian package with Alertmanager, and its program.
 const ALERTMANAGER_PACKAGE: &str = "prometheus-alertmanager";
-/// Debian's program reads its templates from here, below the root, and does not start without them.
+/// The directory of the templates, below the root. Debian's program does not start without them.
 const TEMPLATES: &str = "usr/share/prometheus/alertmanager";
 
 impl Session<'_> {

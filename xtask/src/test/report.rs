@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Error, Result, bail};
 
-/// Lines of an error in the summary: a locator's error contains the expected and the actual value.
+/// The maximum number of lines of an error in the summary. The error of a locator contains the
+/// expected and the actual value.
 const ERROR_LINES: usize = 12;
 
 /// A test that did not pass at its first attempt.
@@ -58,14 +59,15 @@ impl Report {
         is_well
     }
 
-    /// Records something unavailable. It is printed now and at the end, and fails the run in CI.
+    /// Records an unavailable part. It is printed immediately and at the end, and fails the run in
+    /// CI.
     pub fn left_out(&mut self, what: &str, why: &Error) {
         let line = format!("{what}: {why:#}");
         eprintln!("\n!!! LEFT OUT {line}\n");
         self.left_out.push(line);
     }
 
-    /// Adds what another thread recorded.
+    /// Adds the records of another thread.
     pub fn add(&mut self, other: Self) {
         self.engines.extend(other.engines);
         self.steps.extend(other.steps);

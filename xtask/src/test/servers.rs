@@ -15,7 +15,7 @@ const DOVECOT: &str = "GATEHOUSE_TEST_DOVECOT";
 const SSHD: &str = "GATEHOUSE_TEST_SSHD";
 /// OpenSSH's server needs this directory if it runs as root.
 const SSHD_FOLDER: &str = "/run/sshd";
-/// Exists if systemd runs, which starts the servers of installed packages.
+/// This directory exists if systemd runs. systemd starts the servers of installed packages.
 const SYSTEMD: &str = "/run/systemd/system";
 
 impl Session<'_> {
@@ -63,7 +63,7 @@ fn sshd() -> Result<PathBuf> {
     Ok(program)
 }
 
-/// Returns a program, and installs its package if it is missing and that starts nothing.
+/// Returns a program. If it is missing, installs its package, provided that this starts no server.
 fn installed(program: &str, package: &str) -> Result<PathBuf> {
     let path = PathBuf::from(program);
     if is_executable(&path) {

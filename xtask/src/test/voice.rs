@@ -13,8 +13,8 @@ const SYSTEM: [(&str, &str); 2] = [("ffmpeg", "ffmpeg"), ("espeak-ng", "espeak-n
 /// The script that generates the models, and the script that is installed as a command.
 const SCRIPTS: [&str; 2] = ["make_models.py", "whisper_cli.py"];
 
-/// Creates a Python environment in `folder` with the programs in `tests` and their models. Does nothing if it
-/// is up to date. Returns a description.
+/// Creates a Python environment in `folder` with the programs in `tests` and their models. Does nothing if the
+/// environment is up to date. Returns a description.
 pub fn prepare(tests: &Path, folder: &Path) -> Result<String> {
     let missing = SYSTEM
         .iter()
@@ -27,7 +27,7 @@ pub fn prepare(tests: &Path, folder: &Path) -> Result<String> {
     let scripts = SCRIPTS.map(|name| std::fs::read_to_string(tests.join(name)));
     let scripts = scripts.into_iter().collect::<Result<Vec<_>, _>>();
     let wanted = scripts.context("scripts of voice programs")?.concat();
-    // If the set of programs changes, the environment is recreated without this file.
+    // If the set of programs changes, the environment is created again, and this file is missing.
     let stamp = folder.join("models.txt");
     if !std::fs::read_to_string(&stamp).is_ok_and(|text| text == wanted) {
         let [make, _] = SCRIPTS;

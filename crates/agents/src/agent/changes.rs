@@ -43,7 +43,7 @@ pub struct NewAgent {
     pub budget: Option<AgentBudget>,
 }
 
-/// Changes to an agent. `null` clears a field; an absent field stays as it is.
+/// Changes to an agent. `null` clears a field. An absent field is not changed.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AgentChanges {
@@ -103,7 +103,7 @@ pub struct AgentChanges {
     pub budget: Option<Option<AgentBudget>>,
 }
 
-/// For a field that may be absent but not `null`.
+/// Deserializes a field that may be absent but not `null`.
 fn never_null<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<T>, D::Error> {

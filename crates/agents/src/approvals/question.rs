@@ -25,7 +25,7 @@ pub(crate) struct Question {
     pub(crate) effect: Effect,
 }
 
-/// How the request for approval of a call ended.
+/// The result of a request for approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Allowed,

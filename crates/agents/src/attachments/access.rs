@@ -12,8 +12,7 @@ use futures_util::{
 use gatehouse_domain::id::{AttachmentId, SessionId};
 use gatehouse_store::StoreError;
 
-/// How much of a file to read at a time. The database may read the whole value for each chunk, so chunks are not
-/// too small.
+/// The size of a chunk of a file. The database may read the whole value for each chunk, so small chunks would be slow.
 const PIECE_BYTES: u64 = 1 << 20;
 
 impl Agents {
@@ -36,7 +35,7 @@ impl Agents {
         }
     }
 
-    /// The size limit of a file in bytes.
+    /// Returns the size limit of a file in bytes.
     pub fn attachment_max_bytes(&self) -> u64 {
         self.0.settings.load().attachment_max_bytes
     }
@@ -56,8 +55,8 @@ impl Agents {
         Ok(row.into())
     }
 
-    /// Streams a file on demand, with at most one chunk in memory. If it is deleted during the read, the last item is
-    /// an error.
+    /// Streams a file on demand, with at most one chunk in memory. If the file is deleted during the read, the last
+    /// item is an error.
     pub fn read_attachment(
         &self,
         attachment: &Attachment,

@@ -1,4 +1,4 @@
-//! Lists, sets and deletes budgets for callers, and checks what they enter.
+//! Lists, sets and deletes budgets for callers, and checks their input.
 
 use super::{BudgetList, BudgetName, MAX_TOKENS, Scope, released, shown, spent_of};
 use crate::budget_values::{Budget, NANOS, NewBudget};
@@ -36,8 +36,8 @@ impl Agents {
         read.await
     }
 
-    /// Stores a budget, replacing the one with the same scope and period. Earlier usage in the current period counts.
-    /// Deliveries that wait for a budget are retried.
+    /// Stores a budget, replacing the budget with the same scope and period. Earlier usage in the current period
+    /// counts. Deliveries that wait for a budget are retried.
     pub async fn set_budget(&self, new: NewBudget) -> Result<Budget, AgentsError> {
         let row = checked(new)?;
         let now = self.0.clock.now();

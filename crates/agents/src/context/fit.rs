@@ -1,4 +1,4 @@
-//! Chooses the part of a conversation that fits into the context of a model.
+//! Selects the part of a conversation that fits into the context of a model.
 
 use super::{Conversation, Fitted};
 use crate::message::calls_of;
@@ -11,14 +11,15 @@ use gatehouse_store::ChatMessageRow;
 /// Limits on tool output in characters, for older turns and for the running turn, step by step.
 const CAPS: [(usize, usize); 3] = [(usize::MAX, usize::MAX), (2_000, usize::MAX), (300, 16_000)];
 
-/// The caps that apply after all older turns have been left out.
+/// The caps that apply when all older turns are omitted.
 const ALONE_CAPS: [usize; 3] = [16_000, 2_000, 300];
 
-/// The summary is cut to this length when it is sent.
+/// The maximum length of a summary when it is sent. Longer summaries are cut.
 const MAX_SUMMARY_CHARACTERS: usize = 8_000;
 
 impl Conversation {
-    /// The messages to send within `budget` tokens; all of them when the budget is unknown.
+    /// Returns the messages to send within `budget` tokens, or all messages if the budget is
+    /// unknown.
     pub(crate) fn fit(&self, budget: Option<u64>) -> Fitted {
         let budget = budget.unwrap_or(u64::MAX);
         for (old, current) in CAPS {
@@ -44,7 +45,7 @@ impl Conversation {
         self.least(start)
     }
 
-    /// The rows from `start` on, with these limits on tool output.
+    /// Returns the rows from `start` on, with these limits on tool output.
     fn shape(&self, start: usize, old: usize, current: usize) -> Fitted {
         let rows = self.rows.get(start..).unwrap_or_default();
         let caps = Caps {
@@ -74,8 +75,8 @@ impl Conversation {
         }
     }
 
-    /// The messages that replace omitted turns. A summary is not the user's text, so it is sent as a message of the
-    /// model. The marks around it contain the ID of a later message, so the summarized text cannot forge them.
+    /// Returns the messages that replace omitted turns. A summary is not the user's text, so it is sent as a message of
+    /// the model. The marks around it contain the ID of a later message, so the summarized text cannot forge them.
     fn lead(&self) -> Vec<ChatMessage> {
         let user = |text: &str| ChatMessage::user(text);
         let Some(summary) = &self.summary else {
@@ -97,8 +98,8 @@ impl Conversation {
         vec![user(note), summary]
     }
 
-    /// Returns the start of the newest turns that together fit into `budget`; `None` if only the running turn fits.
-    /// Callers pass a `budget` below the real limit, so that the next turns do not each omit a little more.
+    /// Returns the start of the newest turns that fit into `budget` together, or `None` if only the running turn fits.
+    /// Callers pass a `budget` below the real limit, because otherwise each of the next turns would omit a little more.
     fn newest_within(&self, budget: u64) -> Option<usize> {
         let running = self.end_of(self.turn - 1);
         let mut room = budget.checked_sub(self.lead().iter().map(tokens_in).sum())?;
@@ -123,14 +124,14 @@ impl Conversation {
         let calls = row.tool_calls.as_deref().map_or(0, tokens_of)
             + row.reasoning_state.as_deref().map_or(0, tokens_of);
         if row.role == "tool" {
-            // The marks around it take about 20 tokens.
+            // The marks around the text take about 20 tokens.
             tokens_of(&shortened(&row.content, cap)) + 20 + self.files.tokens(row, cap, is_current)
         } else {
             tokens_of(&heard_text(row)) + calls + self.files.tokens(row, cap, is_current)
         }
     }
 
-    /// The newest text and the last calls of the running turn with their answers.
+    /// Returns the newest text and the last calls of the running turn with their answers.
     fn last_step(&self, start: usize) -> Fitted {
         let rows = self.rows.get(start..).unwrap_or_default();
         let last = rows.iter().rposition(|row| !calls_of(row).is_empty());
@@ -147,7 +148,7 @@ impl Conversation {
         self.fitted(self.messages(self.lead(), &rows, caps), start)
     }
 
-    /// Only the newest text.
+    /// Returns only the newest text.
     fn least(&self, start: usize) -> Fitted {
         let rows = self.rows.get(start..).unwrap_or_default();
         let caps = Caps {

@@ -23,7 +23,7 @@ pub struct Approval {
     pub arguments: Value,
     /// The call in a form that is safe to display.
     pub shown: Shown,
-    /// Why it waits.
+    /// Why the call waits.
     pub reason: AskReason,
     /// What the call does.
     pub effect: Effect,
@@ -37,7 +37,7 @@ pub struct Approval {
 }
 
 impl Approval {
-    /// The end of the session's ID, which distinguishes conversations with the same label.
+    /// Returns the end of the session's ID, which distinguishes conversations with the same label.
     pub fn short_session(&self) -> &str {
         let id = self.session.as_str();
         let start = id.len().saturating_sub(SHORT_ID_BYTES);
@@ -58,7 +58,7 @@ pub struct AskingConversation {
     pub from: Option<String>,
 }
 
-/// Longer names of senders are cut. The IDs of a person and a room on Matrix fit.
+/// The maximum length of a sender's name. The IDs of a person and a room on Matrix fit.
 const MAX_FROM_CHARS: usize = 160;
 
 /// The length of the end of a session's ID.
@@ -74,7 +74,7 @@ impl AskingConversation {
     }
 }
 
-/// The start of a text on one line, in which every character is visible.
+/// Returns the start of a text on one line, in which every character is visible.
 fn start_of(text: &str, max_chars: usize) -> String {
     let cut = text.char_indices().nth(max_chars);
     let (kept, end) = match cut.and_then(|(at, _)| text.get(..at)) {
@@ -116,7 +116,7 @@ pub struct Resolved {
     /// The approval's ID.
     pub id: ApprovalId,
     pub allowed: bool,
-    /// Whether a person answered. Otherwise the wait timed out, or the turn was stopped.
+    /// Whether a person answered. If not, the wait timed out, or the turn was stopped.
     #[serde(skip)]
     pub is_answered: bool,
 }

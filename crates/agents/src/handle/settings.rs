@@ -6,11 +6,12 @@ use std::time::Duration;
 /// The settings of the agents crate.
 #[derive(Clone, Debug)]
 pub struct AgentsSettings {
-    /// Tools that need approval; names as in a [`crate::ToolPolicy`].
+    /// Tools that need approval. Names have the same form as in a [`crate::ToolPolicy`].
     pub require_approval: Vec<String>,
     /// `tools.taint`: whether calls with an effect need approval in a session that contains untrusted text.
     pub taint: bool,
-    /// `tools.trust`: calls that need no such approval, as `tool`, `tool:target` or `tool:*`.
+    /// `tools.trust`: calls that need no approval in such a session, as `tool`, `tool:target` or
+    /// `tool:*`.
     pub trust: Vec<String>,
     /// `approvals.timeout_seconds`: how long a call waits for approval.
     pub approval_wait: Duration,
@@ -18,13 +19,14 @@ pub struct AgentsSettings {
     pub turn_timeout: Duration,
     /// `agents.timezone`: the zone of the date in the system prompt.
     pub zone: Zone,
-    /// `agents.retention_days`: how long a conversation is kept after its last message; `None`: forever.
+    /// `agents.retention_days`: how long a conversation is kept after its last message. `None` keeps it forever.
     pub retention: Option<Duration>,
     /// `agents.audio_retention_days`: how long audio of a conversation is kept.
     pub audio_retention: Option<Duration>,
     /// `agents.attachment_max_bytes`: the largest file.
     pub attachment_max_bytes: u64,
-    /// `agents.attachments_total_bytes`: how much is kept of the files of all conversations.
+    /// `agents.attachments_total_bytes`: the maximum total size of the stored files of all
+    /// conversations.
     pub attachments_total_bytes: u64,
     /// `agents.attachment_retention_days`: how long files of a conversation are kept.
     pub attachment_retention: Option<Duration>,

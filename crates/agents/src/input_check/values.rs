@@ -11,7 +11,7 @@ fn is_of(kind: &str, input: &Value) -> bool {
         "boolean" => input.is_boolean(),
         "null" => input.is_null(),
         "number" => input.is_number(),
-        // JSON Schema counts 2.0 as an integer.
+        // 2.0 is an integer in JSON Schema.
         "integer" => input.as_f64().is_some_and(|number| number.fract() == 0.0),
         _ => true,
     }

@@ -10,7 +10,7 @@ fn permits_are_limited_and_returned() {
         .map(|n| lanes.promise(&session(n)).unwrap())
         .collect();
     assert!(lanes.promise(&session(MAX_LANES)).is_err());
-    // A session that already has a lane accepts more.
+    // Sessions that already have a lane can get more places.
     places.extend((0..MAX_WAITING).map(|_| lanes.promise(&session(0)).unwrap()));
     assert!(lanes.promise(&session(0)).is_err());
     drop(places.pop());

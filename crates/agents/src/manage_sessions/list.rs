@@ -8,7 +8,7 @@ use gatehouse_domain::id::SessionId;
 use gatehouse_store::{ChatSessionPage, ChatSessionRow, Conn, StoreError, lower_case};
 use std::collections::HashMap;
 
-/// Bytes of an excerpt before and after the text that was searched for.
+/// The number of bytes of an excerpt before and after the match.
 const EXCERPT_BYTES: usize = 60;
 
 /// A page of sessions.
@@ -25,15 +25,16 @@ pub struct SessionPage {
 pub struct SessionQuery {
     /// Only sessions whose label, key, ID, tag or text contains this text. Results of tools are not searched.
     pub q: Option<String>,
-    /// Searches names only, and returns no excerpts: for callers that may not read messages.
+    /// Whether only names are searched and no excerpts are returned, for callers that may not read
+    /// messages.
     pub in_names_only: bool,
-    /// Only sessions that a webhook started, or only the others.
+    /// Only sessions that a webhook started (`true`), or only other sessions (`false`).
     pub of_webhooks: Option<bool>,
     pub pinned: Option<bool>,
     pub archived: Option<bool>,
-    /// Only sessions that anyone with the link can read, or only the others.
+    /// Only sessions that anyone with the link can read (`true`), or only other sessions (`false`).
     pub shared: Option<bool>,
-    /// Only sessions with this tag, in any case of letters.
+    /// Only sessions with this tag. Upper and lower case are equal.
     pub tag: Option<String>,
     /// Only sessions whose last message was added at this time or later.
     pub from: Option<Timestamp>,
@@ -44,8 +45,8 @@ pub struct SessionQuery {
     pub cursor: Option<String>,
 }
 
-/// A cursor contains the last session of its page: its `updated_at` in milliseconds and its ID. Sessions that
-/// become active in the meantime move to the front and leave no gap.
+/// Parses a cursor: the `updated_at` in milliseconds and the ID of the last session of a page. A session that becomes
+/// active between two pages moves to the front and leaves no gap.
 fn read_cursor(cursor: &str) -> Result<(Timestamp, String), AgentsError> {
     let parts = cursor.split_once('.');
     let read = parts.and_then(|(at, id)| Some((at.parse::<i64>().ok()?, id)));
@@ -55,7 +56,7 @@ fn read_cursor(cursor: &str) -> Result<(Timestamp, String), AgentsError> {
     }
 }
 
-/// Finds the text around the match in each session whose name does not contain it.
+/// Finds the text around the match in each session whose name does not contain the match.
 async fn find_excerpts(
     conn: &mut Conn,
     rows: &[ChatSessionRow],
@@ -77,7 +78,7 @@ async fn find_excerpts(
     Ok(excerpts)
 }
 
-/// The text around the first match, on one line.
+/// Returns the text around the first match, on one line.
 pub(super) fn excerpt(content: &str, q: &str) -> String {
     let lower = || lower_case(content).find(&lower_case(q));
     // Converting to lower case can change the length of the text, which shifts the excerpt slightly.

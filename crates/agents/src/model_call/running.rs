@@ -1,14 +1,14 @@
-//! The calls that run now.
+//! The running calls.
 
 use crate::error::AgentsError;
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
-/// How many calls may run at the same time.
+/// The maximum number of concurrent calls.
 const MAX_CALLS: usize = 256;
 
-/// The calls that run now.
+/// The running calls.
 #[derive(Debug)]
 pub(crate) struct ModelCalls {
     permits: Arc<Semaphore>,

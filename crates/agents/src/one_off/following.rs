@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use tokio::sync::{broadcast, oneshot};
 use tokio_util::sync::DropGuard;
 
-/// Reads the answer of a turn from its events, and missing values from its report.
+/// Reads the answer of a turn from its events. Takes missing values from its report.
 pub(super) struct Following {
     pub(super) events: broadcast::Receiver<AgentEvent>,
     pub(super) ended: oneshot::Receiver<TurnReport>,
@@ -47,7 +47,7 @@ impl Following {
         match event {
             Ok(AgentEvent::Delta(delta)) if delta.turn_id == self.turn => self.take(&delta),
             Ok(AgentEvent::Done(done)) if done.turn_id == self.turn => self.is_listening = false,
-            // The report contains the effect of a missed event.
+            // The report contains the content of a missed event.
             Ok(_) | Err(broadcast::error::RecvError::Lagged(_)) => {}
             Err(broadcast::error::RecvError::Closed) => self.is_listening = false,
         }

@@ -1,9 +1,9 @@
-//! IDs of tool calls, as a provider accepts them.
+//! Converts IDs of tool calls to a form that a provider accepts.
 
 use gatehouse_store::ChatMessageRow;
 use std::collections::HashSet;
 
-/// The IDs of calls as the asked model accepts them.
+/// The IDs of calls in the form that the model accepts.
 #[derive(Debug)]
 pub(super) struct CallIds<'a> {
     pub(super) model: &'a str,
@@ -11,9 +11,9 @@ pub(super) struct CallIds<'a> {
 }
 
 impl CallIds<'_> {
-    /// Returns the ID to send. A model gets its own IDs back, because some keep state in them. An ID of another
-    /// model, or one that an earlier call has, becomes nine letters and digits: every provider accepts that,
-    /// and Mistral nothing else.
+    /// Returns the ID to send. A model gets its own IDs unchanged, because some models keep state in them. An ID of
+    /// another model, or a duplicate of an earlier ID, becomes nine letters and digits. Every provider accepts this
+    /// form, and Mistral accepts no other.
     pub(super) fn sent(&mut self, row: &ChatMessageRow, id: &str) -> String {
         let is_own = row.model.as_deref() == Some(self.model);
         if is_own && self.taken.insert(id.to_owned()) {

@@ -8,8 +8,8 @@ use crate::tokens::shortened;
 use gatehouse_store::ChatMessageRow;
 use std::fmt::Write as _;
 
-/// The conversation as one text of about `characters` characters, to be summarized: a part of every message
-/// if there is space for that, otherwise only the newest.
+/// Returns the conversation as one text of about `characters` characters, to be summarized. The text contains a part of
+/// every message if there is enough space, otherwise only the newest messages.
 pub(crate) fn transcript(
     summary: Option<&str>,
     rows: &[ChatMessageRow],

@@ -1,4 +1,4 @@
-//! Where a message comes from.
+//! The source of a message.
 
 use crate::origin::MessageOrigin;
 use crate::tool_policy::ToolPolicy;
@@ -18,21 +18,21 @@ pub enum Origin {
         /// The targets that the webhook names, for trusted tools that serve them.
         targets: Vec<String>,
         delivery: DeliveryId,
-        /// Who wrote the text. A sender is a stranger, and taints the session. The text of a schedule contains only
+        /// Who wrote the text. A sender is untrusted and taints the session. The text of a schedule contains only
         /// settings and times.
         written_by: MessageOrigin,
     },
     /// A person who is paired with a channel.
     Channel {
-        /// Identifies the message. If it is sent again, its turn continues.
+        /// The ID of the message. If the message is sent again, its turn continues.
         message: DeliveryId,
-        /// The owner, if the pairing is trusted; otherwise a stranger.
+        /// The owner if the pairing is trusted, otherwise an untrusted person.
         written_by: MessageOrigin,
     },
 }
 
 impl Origin {
-    /// The kind of origin, in a word.
+    /// Returns the kind of origin as a single word.
     pub(crate) const fn as_str(&self) -> &'static str {
         match self {
             Self::Chat => "chat",
@@ -49,7 +49,7 @@ impl Origin {
         }
     }
 
-    /// The message of a channel that the turn answers.
+    /// Returns the message of a channel that the turn answers.
     pub(crate) const fn message(&self) -> Option<&DeliveryId> {
         match self {
             Self::Channel { message, .. } => Some(message),
@@ -57,7 +57,7 @@ impl Origin {
         }
     }
 
-    /// The delivery of a webhook that the turn processes.
+    /// Returns the delivery of a webhook that the turn processes.
     pub(crate) const fn delivery(&self) -> Option<&DeliveryId> {
         match self {
             Self::Webhook { delivery, .. } => Some(delivery),
@@ -65,7 +65,7 @@ impl Origin {
         }
     }
 
-    /// Whether the text comes from the sender of a webhook or from an untrusted person on a channel.
+    /// Returns whether the text comes from the sender of a webhook or from an untrusted person on a channel.
     pub(crate) const fn is_from_sender(&self) -> bool {
         matches!(
             self,

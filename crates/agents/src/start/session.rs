@@ -17,7 +17,7 @@ use gatehouse_store::{ChatSessionRow, Conn};
 /// The session of a text.
 pub(crate) struct LocatedSession {
     pub(crate) id: SessionId,
-    /// Set when the session must be created with the text.
+    /// The row of a session that must be created together with the text.
     pub(crate) new: Option<ChatSessionRow>,
 }
 
@@ -65,8 +65,8 @@ impl Inner {
         }
     }
 
-    /// A delivery or channel message that waits for the vault is retried after the unseal, and its text must not be
-    /// stored twice. So this detects a model whose key is sealed before anything is stored. The turn itself reports
+    /// Detects a model whose key is in the sealed vault, before anything is stored. A delivery or channel message that
+    /// waits for the vault is retried after the unseal, and its text must not be stored twice. The turn itself reports
     /// other reasons why no model can be chosen.
     pub(super) async fn check_vault(
         &self,
@@ -135,8 +135,8 @@ impl Inner {
     }
 }
 
-/// The session with this key and the source of `row`, or a new one. Neither webhooks nor channels can use
-/// sessions of other sources.
+/// Returns the session with this key and the source of `row`, or a new one. Webhooks and channels cannot use sessions
+/// of other sources.
 async fn find_or_make(
     conn: &mut Conn,
     mut row: ChatSessionRow,

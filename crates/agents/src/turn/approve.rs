@@ -12,7 +12,7 @@ use gatehouse_domain::trace::{self, SpanKind};
 use serde_json::Value;
 
 impl Running<'_> {
-    /// Returns whether the call may be made. Waits for the owner's approval if it needs one.
+    /// Returns whether the call may be made. Waits for the owner's approval if the call needs it.
     pub(super) async fn approve(
         &self,
         setup: &Setup,

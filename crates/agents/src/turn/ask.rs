@@ -15,7 +15,7 @@ use std::collections::HashSet;
 #[derive(Debug)]
 pub(super) struct Broken {
     pub(super) failure: TurnFailure,
-    /// Whether the answer had begun. The models crate has already retried a request whose answer had not.
+    /// Whether the answer had begun. If not, the models crate has already retried the request.
     pub(super) had_begun: bool,
     /// Whether text was shown.
     pub(super) was_shown: bool,
@@ -42,8 +42,8 @@ impl From<TurnFailure> for Broken {
 }
 
 impl Running<'_> {
-    /// Asks the model. A conversation that is too long is shortened until it fits, and then the tools are left
-    /// out; this fails only when the newest text alone does not fit.
+    /// Calls the model. A conversation that is too long is shortened until it fits. If that is not enough, the tools
+    /// are omitted. The call fails only if the newest text alone does not fit.
     pub(super) async fn ask_model(&mut self, setup: &mut Setup) -> Result<Reply, Broken> {
         loop {
             let offer = self.offer(setup);
@@ -90,8 +90,8 @@ impl Running<'_> {
         }
     }
 
-    /// Fails if another node has ended the turn or may have taken over its work, because this one was suspended. Without
-    /// the check, it could ask a model after later turns of the session have run.
+    /// Fails if another node has ended the turn, or may have taken over its work because this node was suspended.
+    /// Without this check, the turn could call a model after later turns of the session have run.
     async fn check_not_taken_over(&self) -> Result<(), TurnFailure> {
         if !self.turn.fence.holds() {
             return Err(TurnFailure::TakenOver);
@@ -112,12 +112,12 @@ impl Running<'_> {
         }
     }
 
-    /// How many tokens the messages may take: the context window minus the system prompt, the tools and a
-    /// reserve for the answer. Lower after the model has rejected a request as too long.
+    /// Returns the maximum number of tokens for the messages: the context window minus the system prompt, the tools and
+    /// a reserve for the answer. The number is lower after the model has rejected a request as too long.
     fn budget(&self, setup: &Setup, beside: u64) -> u64 {
         let context = self.context(setup);
         let answer = setup.agent.config.max_output_tokens.map_or(4096, u64::from);
-        // Keep a tenth in reserve because token counts are estimates.
+        // A tenth is kept in reserve because token counts are estimates.
         let room = context - context / 10 - (context / 4).min(answer);
         let room = room.saturating_sub(beside);
         self.limit.map_or(room, |limit| room.min(limit))
@@ -131,14 +131,14 @@ fn storable_call(call: ToolCall) -> ToolCallRecord {
         characters.take(most).collect()
     };
     ToolCallRecord {
-        // Some providers keep their own state in the ID.
+        // The limit is large because some providers store their own state in the ID.
         id: clean(&call.id, 8192),
         name: clean(&call.name, 100),
         arguments: call.arguments,
     }
 }
 
-/// Makes call IDs unique: some servers give every call the same ID or none, and an answer must name its call.
+/// Makes call IDs unique. Some servers return the same ID, or no ID, for every call, and an answer must name its call.
 fn name_apart(calls: &mut [ToolCallRecord]) {
     let mut taken = HashSet::new();
     for (number, call) in calls.iter_mut().enumerate() {

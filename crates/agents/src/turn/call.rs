@@ -29,7 +29,7 @@ use std::time::Duration;
 const MAX_TIME: Duration = Duration::from_mins(10);
 /// Maximum number of calls of one answer that are run.
 const MAX_CALLS: usize = 32;
-/// How many calls run at a time.
+/// The maximum number of calls that run concurrently.
 const MAX_AT_ONCE: usize = 8;
 /// Calls with their position in the answer.
 type Numbered = Enumerate<std::vec::IntoIter<ToolCallRecord>>;
@@ -45,7 +45,7 @@ struct Finished {
 
 impl Running<'_> {
     /// Runs the calls concurrently and stores their results in the order of the calls. In the last step, calls are
-    /// answered but not run. When the turn is stopped, the results of finished calls are kept.
+    /// answered but not run. If the turn is stopped, the results of finished calls are kept.
     pub(super) async fn call_all(
         &mut self,
         setup: &mut Setup,
@@ -76,8 +76,8 @@ impl Running<'_> {
         Ok(())
     }
 
-    /// Takes the next calls that can run at the same time. A call waits for the calls before it if their
-    /// results may change whether it needs approval.
+    /// Takes the next calls that can run concurrently. A call waits for the preceding calls if their results may change
+    /// whether it needs approval.
     fn together(
         &self,
         setup: &Setup,
@@ -224,7 +224,7 @@ impl Running<'_> {
             let answer = Answer::error("There is no tool with this name.");
             return Ok(self.answer_once(key, answer));
         };
-        // The offered tools may have changed, and a model may call a tool that it was never offered.
+        // The offered tools may have changed, and a model may call a tool that it was not offered.
         if !setup.permit.admits(&*tool) {
             let answer = Answer::denied("This tool is not allowed here.");
             return Ok(self.answer_once(key, answer));
@@ -270,7 +270,8 @@ impl Running<'_> {
         self.repeats.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// An answer that needs no tool, unless it was already given too often.
+    /// Returns an answer to a call that was not run, or a fixed refusal if the call already got
+    /// this answer too often.
     fn answer_once(&self, key: CallKey, answer: Answer) -> Answer {
         let mut repeats = self.repeats();
         if repeats.is_too_often(key) {
@@ -296,7 +297,7 @@ impl Running<'_> {
             files: ReturnedFiles::default(),
         };
         let is_private = tool.returns_private(&input);
-        // Work that the tool started elsewhere ends with its call.
+        // Dropping this guard stops work that the tool started elsewhere.
         let _ends = context.cancel.clone().drop_guard();
         let limit = tool.time_limit().min(MAX_TIME);
         // A tool may panic before it returns its future.
@@ -320,7 +321,7 @@ impl Running<'_> {
         };
         Ok(match called {
             Ok(Ok(Ok(text))) => answer(ActionStatus::Ok, text).with(context.files.take()),
-            // A tool's error may contain text from a stranger's server.
+            // A tool's error may contain text from an untrusted server.
             Ok(Ok(Err(error))) => answer(ActionStatus::Error, error.message),
             Ok(Err(_panic)) => {
                 tracing::error!(tool = tool.name(), "a tool panicked");
@@ -338,8 +339,7 @@ fn is_among(targets: &[String], target: Option<String>) -> bool {
     target.is_some_and(|target| targets.contains(&target))
 }
 
-/// Parses the input as an object. A call without arguments has `{}`. Empty arguments are those of an answer that was
-/// cut.
+/// Parses the input as an object. A call without arguments has `{}`. Empty arguments mean that the answer was cut.
 fn read_input(arguments: &str) -> Option<Value> {
     let input = serde_json::from_str(arguments).ok();
     input.filter(Value::is_object)

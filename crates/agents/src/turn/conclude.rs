@@ -1,4 +1,4 @@
-//! The end of an answer: it is stored and published. Its speech can continue after the turn.
+//! The end of an answer: stores and publishes the answer. Its speech can continue after the turn.
 
 use super::failure::TurnFailure;
 use super::reply::Reply;

@@ -7,13 +7,13 @@ use gatehouse_models::ModelError;
 use gatehouse_store::StoreError;
 use std::time::Duration;
 
-/// What people read about a turn that was stopped.
+/// The message to people about a stopped turn.
 pub(super) const STOPPED: &str = "The turn was stopped.";
 
 /// Why a turn ended early.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TurnFailure {
-    /// A caller stopped it, or Gatehouse is shutting down.
+    /// A caller stopped the turn, or Gatehouse is shutting down.
     #[error("stopped")]
     Stopped,
     /// The turn exceeded its timeout.
@@ -22,7 +22,7 @@ pub(crate) enum TurnFailure {
     /// The session was deleted during the turn.
     #[error("the session was deleted")]
     SessionGone,
-    /// This process did not renew it or the lease of its work, so another node has taken it over or may do so.
+    /// This process did not renew the turn or the lease of its work, so another node has taken it over or may do so.
     #[error("the turn was interrupted")]
     TakenOver,
     /// Even the agent `default` is missing.
@@ -42,7 +42,7 @@ pub(crate) enum TurnFailure {
 }
 
 impl TurnFailure {
-    /// The label for the metrics.
+    /// Returns the label for the metrics.
     pub(crate) const fn outcome(&self) -> &'static str {
         match self {
             Self::Stopped | Self::SessionGone | Self::TakenOver => "stopped",
@@ -53,7 +53,7 @@ impl TurnFailure {
         }
     }
 
-    /// Why the answer ended. `is_shutdown`: Gatehouse is shutting down.
+    /// Returns why the answer ended. `is_shutdown` means that Gatehouse is shutting down.
     pub(crate) const fn stop(&self, is_shutdown: bool) -> Stop {
         match self {
             Self::TakenOver => Stop::Interrupted,
@@ -63,7 +63,7 @@ impl TurnFailure {
         }
     }
 
-    /// The problem to show to callers. Logs internal failures.
+    /// Returns the problem to show to callers. Logs internal failures.
     pub(crate) fn into_problem(self) -> Problem {
         if matches!(self, Self::NoAgent | Self::Panicked | Self::Store(_)) {
             tracing::error!(error = &self as &dyn std::error::Error, "a turn failed");

@@ -1,6 +1,6 @@
-//! Decides what happens when a model fails. If no text was shown yet, the step is repeated, or the agent's next model
-//! is tried. If text was shown, the turn ends with the reason, because a new answer could contradict the text that
-//! was read.
+//! Decides what happens if a model fails. If no text was shown yet, the step is repeated, or the agent's next model is
+//! tried. If text was shown, the turn ends with the reason, because a new answer could contradict the text that the
+//! user has read.
 
 use super::failure::TurnFailure;
 use super::reply::Reply;
@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 const MAX_RESTARTS: u32 = 2;
 
 impl Running<'_> {
-    /// Asks the model; if that fails, the next ones.
+    /// Calls the model. If it fails, calls the next models in order.
     pub(super) async fn ask(&mut self, setup: &mut Setup) -> Result<Reply, TurnFailure> {
         let mut restarts = 0;
         // The error of the first model is reported, because the agent names this model.
@@ -50,13 +50,13 @@ impl Running<'_> {
         }
     }
 
-    /// The next usable model of the list.
+    /// Returns the next usable model of the list.
     pub(super) async fn next_model(
         &self,
         list: &mut VecDeque<String>,
     ) -> Result<Option<ModelRef>, TurnFailure> {
         while let Some(path) = list.pop_front() {
-            // Agents store them as `provider/model`.
+            // Agents store their models as `provider/model`.
             let (provider, model) = path.split_once('/').unwrap_or(("", &path));
             let choosing = self.inner.models.choose(Some(provider), Some(model));
             let chosen = self.turn.cancel.run_until_cancelled(choosing).await;

@@ -7,7 +7,7 @@ use crate::send::TurnReport;
 use gatehouse_domain::{ErrorCode, trace::ActiveSpan};
 use std::sync::Arc;
 
-/// How much of an answer a notification can show.
+/// The maximum length of the answer in a notification.
 const ANSWER_CHARS: usize = 200;
 
 impl Running<'_> {
@@ -17,7 +17,7 @@ impl Running<'_> {
         span.set("gatehouse.turn.tool_calls", self.actions.len());
     }
 
-    /// Notes why the turn ended early. The reason is stored unless the answer already is.
+    /// Records why the turn ended early. The reason is stored, unless the answer is already stored.
     pub(super) async fn fail(&mut self, failure: TurnFailure) {
         self.stop = failure.stop(self.inner.stopping.is_cancelled());
         let is_gone = matches!(failure, TurnFailure::SessionGone);
@@ -39,7 +39,8 @@ impl Running<'_> {
         cancelled: bool,
         duration_ms: u64,
     ) {
-        // A listener that queries the session after this event must not see it as running.
+        // A listener may query the session after this event. The turn must not be shown as running
+        // then.
         self.inner.lanes.end_running(&self.turn.session);
         self.inner.publish(AgentEvent::Done(Arc::new(Done {
             session: self.turn.session.clone(),
@@ -68,7 +69,7 @@ impl Running<'_> {
             error: self.error,
             cancelled,
         };
-        // The waiting caller may have disconnected; the turn still counts.
+        // The waiting caller may have disconnected. The turn still counts.
         match self.speaking {
             None => drop(report.send(ended)),
             Some(speaking) => {

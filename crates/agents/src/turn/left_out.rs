@@ -1,17 +1,18 @@
-//! Which warnings about tools were logged.
+//! Records which warnings about tools were logged.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
-/// How many warnings are remembered. Callers can name any number of models.
+/// The maximum number of warnings in memory. Callers can name any number of models.
 const MAX_WARNINGS: usize = 1000;
 
-/// Warnings about omitted tools. Each is logged once, not for every request.
+/// Warnings about omitted tools. Each warning is logged once, not for every request.
 #[derive(Debug, Default)]
 pub(crate) struct LeftOut(Mutex<HashSet<(String, String, usize)>>);
 
 impl LeftOut {
-    /// Whether this is the first time that so many tools of this agent are left out for this model.
+    /// Returns whether this is the first time that this number of tools is omitted for this agent
+    /// and model.
     pub(super) fn is_new(&self, agent: &str, model: &str, count: usize) -> bool {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let warning = (agent.to_owned(), model.to_owned(), count);

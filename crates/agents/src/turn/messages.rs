@@ -41,7 +41,7 @@ impl Running<'_> {
             .flatten();
         let row = self.row(Role::Assistant, MessageOrigin::Model, &reply.text);
         ChatMessageRow {
-            // Published parts of its speech already refer to this ID.
+            // Published parts of the speech already refer to this ID.
             id: match &reply.speech {
                 Some(speech) => speech.message.clone(),
                 None => row.id.clone(),
@@ -86,7 +86,7 @@ impl Running<'_> {
         }
     }
 
-    /// Stores the answer so far, which remains if the process dies.
+    /// Stores the answer so far. It remains if the process dies.
     pub(super) async fn save_partial(&self, model: &ModelRef, text: &str) {
         let id = self.turn.id.clone();
         let (text, model) = (storable(text), model.to_string());
@@ -131,7 +131,7 @@ impl Running<'_> {
         files: Vec<NewFile>,
     ) -> Result<ChatMessageRow, TurnFailure> {
         if row.role == Role::Assistant.as_str() {
-            // The streamed answer becomes a message now.
+            // The streamed answer becomes a message at this point.
             self.inner.lanes.begin_answer(&self.turn.session);
         }
         let unstored = Arc::new(self.take_unstored());
@@ -149,7 +149,7 @@ impl Running<'_> {
                     // Another node may wait for the end of this turn.
                     conn.notify_nodes().await?;
                 } else if row.role == Role::Assistant.as_str() {
-                    // The answer so far is a message now.
+                    // The answer so far has become a message.
                     conn.update_chat_turn_text((&row.turn_id, &node), "", None)
                         .await?;
                 }

@@ -38,7 +38,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// Runs the turns of a lane one after the other until none waits.
+/// Runs the turns of a lane one after another until none waits.
 pub(crate) async fn serve(inner: &Arc<Inner>, session: &SessionId) {
     loop {
         if let Some(turn) = inner.lanes.next_behind_other_nodes(session) {
@@ -108,8 +108,8 @@ async fn run(inner: &Arc<Inner>, mut turn: Turn) {
     running.finish(report, cancelled, duration_ms);
 }
 
-/// Waits for an answer. After `limit` the turn is cancelled; if it has not ended [`LAST_WORDS`] later, it is
-/// dropped. Also returns whether the limit was reached.
+/// Waits for an answer. After `limit`, the turn is canceled. If it has not ended [`LAST_WORDS`] later, it is dropped.
+/// Also returns whether the limit was reached.
 async fn within<T>(
     limit: Duration,
     cancel: &CancellationToken,
@@ -162,7 +162,7 @@ impl Running<'_> {
         self.is_out_of_steps = true;
         let mut reply = self.ask(&mut setup).await?;
         reply.calls.clear();
-        // That the answer was cut or withheld matters more.
+        // If the answer was cut or withheld, that reason takes precedence.
         if reply.stop == Stop::End {
             reply.stop = Stop::ToolLimit;
         }

@@ -1,5 +1,4 @@
-//! Selects the tools that a request offers: at most as many as the provider accepts and the context window has room
-//! for.
+//! Selects the tools that a request offers. The provider and the context window limit their number.
 
 use super::running::{Running, Setup};
 use crate::tokens::tokens_of_tool;
@@ -7,12 +6,13 @@ use crate::tool::Tool;
 use gatehouse_models::ToolSpec;
 use std::sync::Arc;
 
-/// How many tools a request offers (`OpenAI`: "Expected an array with maximum length 128").
+/// The maximum number of tools that a request offers (`OpenAI`: "Expected an array with maximum
+/// length 128").
 const MAX_TOOLS: usize = 128;
-/// The part of the context window that the descriptions of tools may take: a half.
+/// The divisor for the part of the context window that the descriptions of tools may take: a half.
 const TOOLS_PART: u64 = 2;
-/// The context window, in tokens, of a model about which nothing is known. A longer conversation is
-/// summarized; `[models.providers.<id>.model."<name>"] context` raises it.
+/// The context window of an unknown model, in tokens. A longer conversation is summarized.
+/// `[models.providers.<id>.model."<name>"] context` raises the limit.
 const CAUTIOUS_CONTEXT: u64 = 32_768;
 
 /// The tools of a request, sorted by name.
@@ -24,13 +24,13 @@ pub(super) struct Offer {
 }
 
 impl Running<'_> {
-    /// The context window of the model in tokens.
+    /// Returns the context window of the model in tokens.
     pub(super) fn context(&self, setup: &Setup) -> u64 {
         let facts = self.inner.models.facts(&setup.model);
         facts.context.unwrap_or(CAUTIOUS_CONTEXT)
     }
 
-    /// Chooses the tools in the order of their importance. Tools that do not fit are left out.
+    /// Selects the tools in the order of their importance. Omits tools that do not fit.
     pub(super) fn offer(&self, setup: &Setup) -> Offer {
         let mut offer = Offer::default();
         if self.is_out_of_steps || self.are_tools_too_long {

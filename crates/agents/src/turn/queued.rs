@@ -16,7 +16,7 @@ pub(crate) struct Turn {
     pub(crate) id: TurnId,
     /// The number of the turn in the session.
     pub(crate) number: i64,
-    /// Number of earlier turns of the session on other nodes at the time of storing.
+    /// The number of earlier turns of the session on other nodes at the time of storing.
     pub(crate) behind_other_nodes: usize,
     pub(crate) agent: String,
     pub(crate) model: Option<String>,
@@ -31,7 +31,7 @@ pub(crate) struct Turn {
     pub(crate) speech: Option<SpeechOutput>,
     /// The span of the request, if its trace is recorded.
     pub(crate) caller: Option<SpanContext>,
-    /// Whether the work that the turn belongs to still belongs to this node.
+    /// The fence of the turn's work: whether the work still belongs to this node.
     pub(crate) fence: Fence,
     /// Receives the result, if a caller waits for it.
     pub(crate) report: Option<oneshot::Sender<TurnReport>>,

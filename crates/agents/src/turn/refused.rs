@@ -1,5 +1,5 @@
-//! Leaves out turns whose text the model refused. With such a text in the conversation, every later request
-//! would be refused, too.
+//! Omits turns whose text the model refused. If such a text stayed in the conversation, every later request would be
+//! refused too.
 
 use crate::message::Failure;
 use crate::message::Role;
@@ -7,7 +7,7 @@ use gatehouse_store::ChatMessageRow;
 use serde_json::Value;
 use std::collections::HashSet;
 
-/// Statuses that blame the request, not the key, the rate or the server.
+/// HTTP statuses that are caused by the request, not by the key, the rate or the server.
 const REFUSED: &[u64] = &[400, 413, 422];
 
 /// Removes turns before `current` that were refused before the agent said or did anything.

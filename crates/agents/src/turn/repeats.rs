@@ -1,11 +1,11 @@
-//! Detects a model that repeats a call although the answer does not change. Such a call is answered without
-//! being made. Only `max_turns` limits how long the model may continue.
+//! Detects a model that repeats a call although the answer does not change. Such a call is answered but not run. Only
+//! `max_turns` limits how long the model may continue.
 
 use serde_json::Value;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Maximum number of times in a row that a call may return the same answer. After that, it is not run again.
+/// The maximum number of consecutive equal answers to a call. After that, the call is not run again.
 const MAX_SAME: u32 = 3;
 
 /// The calls of a turn.
@@ -39,7 +39,8 @@ impl CallKey {
 }
 
 impl Repeats {
-    /// Whether the call has returned the same answer so often that it is not run again.
+    /// Returns whether the call is no longer run, because it has returned the same answer too
+    /// often.
     pub(crate) fn is_too_often(&self, call: CallKey) -> bool {
         let seen = self.calls.get(&call.0);
         seen.is_some_and(|seen| seen.times >= MAX_SAME)

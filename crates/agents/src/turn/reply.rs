@@ -27,7 +27,7 @@ pub(super) struct Reply {
     pub(super) stop: Stop,
     /// The reasoning before the answer, which is not a part of it.
     pub(super) reasoning: String,
-    /// Data that the provider needs back with this answer.
+    /// Data that the provider must receive again with this answer.
     pub(super) state: Option<Value>,
 }
 
@@ -46,7 +46,7 @@ impl Reply {
 /// The speech of an answer that is being written. Dropping it stops the speech.
 #[derive(Debug)]
 pub(super) struct Speech {
-    /// The ID that the answer's message will have.
+    /// The future ID of the answer's message.
     pub(super) message: MessageId,
     pub(super) parts: Arc<AudioParts>,
     pub(super) cancel: CancellationToken,
@@ -54,7 +54,7 @@ pub(super) struct Speech {
 
 impl Drop for Speech {
     fn drop(&mut self) {
-        // Also ends work that the speaker started elsewhere.
+        // Canceling also ends work that the speaker started elsewhere.
         self.cancel.cancel();
         self.parts.close(None, None);
     }
@@ -65,6 +65,6 @@ impl Drop for Speech {
 pub(super) struct EndedSpeech {
     /// The audio of the whole answer.
     pub(super) audio: Option<String>,
-    /// Why it could not be spoken.
+    /// Why the answer could not be spoken.
     pub(super) problem: Option<Problem>,
 }

@@ -1,4 +1,4 @@
-//! The files that tools return: they are stored with the answer to the call, and shown to models that read images.
+//! The files that tools return. They are stored with the answer to the call, and shown to models that read images.
 
 use super::failure::TurnFailure;
 use super::{Running, Setup};
@@ -7,10 +7,10 @@ use crate::attachments;
 use gatehouse_domain::id::AttachmentId;
 use gatehouse_store::ChatMessageRow;
 
-/// How many files of a call are kept.
+/// The maximum number of files per call.
 const MAX_FILES: usize = 4;
 
-/// Pictures as models receive them.
+/// Pictures in the form that models receive.
 pub(super) type Pictures = Vec<(AttachmentId, Vec<u8>)>;
 
 impl Running<'_> {

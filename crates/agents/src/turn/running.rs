@@ -34,16 +34,16 @@ pub(super) struct Running<'a> {
     pub(super) partial: Option<ChatMessageRow>,
     /// Whether the final answer is stored, and whether it contains text.
     pub(super) concluded: Option<bool>,
-    /// Whether all steps are used: the last answer is given without tools.
+    /// Whether all steps are used. The last answer is then given without tools.
     pub(super) is_out_of_steps: bool,
-    /// Whether the model rejected the shortest conversation as too long, so that tools are left out.
+    /// Whether tools are omitted because the model rejected the shortest conversation as too long.
     pub(super) are_tools_too_long: bool,
     /// The speech of the final answer, which may outlast the turn.
     pub(super) speaking: Option<JoinHandle<EndedSpeech>>,
-    /// Is cancelled when the speech of the latest answer has ended.
+    /// Canceled when the speech of the latest answer has ended.
     pub(super) spoken_before: CancellationToken,
     pub(super) repeats: Mutex<Repeats>,
-    /// Token limit for the conversation, set once a model has rejected a request as too long.
+    /// The token limit for the conversation. Set when a model rejects a request as too long.
     pub(super) limit: Option<u64>,
 }
 
@@ -51,7 +51,7 @@ pub(super) struct Running<'a> {
 pub(super) struct Setup {
     pub(super) agent: Agent,
     pub(super) model: ModelRef,
-    /// The models to use, in order, if this one fails.
+    /// The models to try, in order, if this one fails.
     pub(super) fallback: VecDeque<String>,
     pub(super) permit: Permit,
     /// The kinds of data in the session, including this turn so far.
@@ -64,13 +64,13 @@ pub(super) struct Setup {
     pub(super) conversation: Conversation,
 }
 
-/// The use of a turn.
+/// The usage of a turn.
 #[derive(Debug, Default)]
 pub(super) struct Spending {
     pub(super) cause: Option<Cause>,
     /// Usage that is not stored yet.
     pub(super) unstored: Mutex<Vec<UsageRow>>,
-    /// Whether a row counts the turn.
+    /// Whether the turn is already counted in a row.
     pub(super) is_counted: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Reads what a turn needs before the model is called.
+//! Reads the data that a turn needs before the model is called.
 
 use super::{
     failure::TurnFailure,
@@ -18,7 +18,7 @@ use crate::taint::HasRead;
 use gatehouse_store::{ChatMessageRow, ChatSessionRow};
 use std::collections::VecDeque;
 
-/// How many messages are read. Older ones that no summary covers are left out.
+/// The maximum number of messages that are read. Older messages that no summary covers are omitted.
 const MAX_MESSAGES: i64 = 2000;
 
 impl Running<'_> {
@@ -100,7 +100,8 @@ impl Running<'_> {
         Ok(rows)
     }
 
-    /// `has_tools`: tools are offered. Earlier tool output is explained even when none are offered now.
+    /// Returns the system prompt. `has_tools` means that tools are offered. Earlier tool output is explained even if
+    /// none are offered.
     pub(super) fn system_prompt(&self, setup: &Setup, has_tools: bool) -> Option<String> {
         let has_sender_text = self.turn.origin.is_from_sender() || setup.has_sender_text;
         let rule = has_sender_text.then_some(if setup.is_of_channel {
@@ -125,7 +126,8 @@ impl Running<'_> {
         )
     }
 
-    /// The agent's name, the date, and who speaks. Has no time of day, so a provider can cache the prompt.
+    /// Returns the facts of the turn: the agent's name, the date, and the partner of the conversation. There is no time
+    /// of day, so providers can cache the prompt.
     fn frame(&self, agent: &Agent) -> String {
         let (now, settings) = (self.inner.clock.now(), self.inner.settings.load());
         prompt::frame(

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use tokio::task::JoinHandle;
 
 impl Running<'_> {
-    /// The voice for this turn's answers. Turns started by a webhook are not spoken.
+    /// Returns the speaker for this turn's answers. A turn that a webhook started is not spoken.
     pub(super) fn speaker(&self) -> Option<&Arc<dyn Speaker>> {
         let is_chat = matches!(self.turn.origin, Origin::Chat);
         self.inner.speaker.get().filter(|_| is_chat)
@@ -62,8 +62,8 @@ impl Running<'_> {
         (Some(filter), Some(speech))
     }
 
-    /// Continues the speech of a complete answer in its own task, after the speech of the turn's earlier answers. The
-    /// turn does not wait for it. `None` if the answer is not spoken.
+    /// Continues the speech of a complete answer in a separate task, after the speech of the turn's earlier answers.
+    /// The turn does not wait for it. Returns `None` if the answer is not spoken.
     pub(super) fn end_speech(
         &mut self,
         agent: &Agent,
@@ -128,7 +128,7 @@ async fn finish(
     }
 }
 
-/// Returns the ID of the whole audio, which is already in the answer's row.
+/// Returns the ID of the whole audio. The answer's row already contains this ID.
 async fn speak(
     inner: &Inner,
     speaker: &dyn Speaker,
@@ -139,7 +139,7 @@ async fn speak(
     let speaking = AssertUnwindSafe(async { speaker.spoken(answer).await }).catch_unwind();
     let limited = tokio::time::timeout(speaker.time_limit(), speaking);
     let audio = match speech.cancel.run_until_cancelled(limited).await {
-        // Speech was stopped.
+        // The speech was stopped.
         None => return Ok(None),
         Some(Err(_elapsed)) => {
             let message = "Speaking the answer took too long.";
@@ -154,7 +154,7 @@ async fn speak(
     }
 }
 
-/// Writes the audio's ID into the answer's row; `None` when the session no longer exists.
+/// Writes the audio's ID into the answer's row. Returns `None` if the session no longer exists.
 async fn link(
     inner: &Inner,
     session: &SessionId,

@@ -14,7 +14,7 @@ use gatehouse_models::{CallProgress, ModelRef, Usage};
 use gatehouse_store::{Conn, StoreError, UsageRow};
 use std::sync::Arc;
 
-/// Use to store in a transaction.
+/// Usage to store in a transaction.
 pub(super) struct Unstored {
     cause: Option<Cause>,
     rows: Vec<UsageRow>,
@@ -23,7 +23,7 @@ pub(super) struct Unstored {
 }
 
 impl Unstored {
-    /// Stores the usage. Returns the budgets that warn because of it.
+    /// Stores the usage. Returns the budgets that reach their warning level.
     pub(super) async fn store(&self, conn: &mut Conn) -> Result<Vec<BudgetWarning>, StoreError> {
         let Some(cause) = &self.cause else {
             return Ok(Vec::new());
@@ -114,13 +114,13 @@ impl Running<'_> {
         }
     }
 
-    /// Keeps use whose transaction failed.
+    /// Keeps usage whose transaction failed.
     pub(super) fn keep_unstored(&self, unstored: &Unstored) {
         let rows = unstored.rows.iter().cloned();
         self.spending.unstored().extend(rows);
     }
 
-    /// Stores the remaining use at the end of the turn.
+    /// Stores the remaining usage at the end of the turn.
     pub(super) async fn store_rest(&self) {
         let unstored = self.take_unstored();
         if unstored.rows.is_empty() {

@@ -12,14 +12,14 @@ use gatehouse_models::{
     CallProgress, ChatMessage, ChatRequest, Chunk, ModelError, ModelRef, Usage,
 };
 
-/// How many characters of the older part are summarized when the model's limit is unknown.
+/// The number of characters of the older part that are summarized if the model's limit is unknown.
 const USUAL_CHARACTERS: u64 = 60_000;
-/// A longer summary is cut.
+/// The maximum length of a summary. Longer summaries are cut.
 const MAX_CHARACTERS: usize = 8_000;
 
 impl Running<'_> {
-    /// Replaces everything up to and including a turn with a summary. When there is none, that part is left
-    /// out with a note. The stored history stays complete in either case.
+    /// Replaces all turns up to and including `through` with a summary. If there is no summary, omits that part with a
+    /// note. In both cases, the stored history stays complete.
     pub(super) async fn shorten(
         &mut self,
         setup: &mut Setup,

@@ -4,11 +4,13 @@ use gatehouse_store::UsageRow;
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
-/// How many models have a label of their own. The first ones that are used get it.
+/// The number of models with a label of their own. The models that are used first get one.
 const MAX_LABELS: usize = 200;
-/// Calls without an agent, such as those of `/v1/*`, add no label after this many are taken. The rest is for agents.
+/// The number of labels after which calls without an agent, such as those of `/v1/*`, add no more labels. The rest is
+/// reserved for agents.
 const MAX_LABELS_WITHOUT_AGENT: usize = 100;
-/// The label of all other models. It is no model's own label, because those contain a slash.
+/// The label of all other models. It cannot be a model's own label, because own labels contain a
+/// slash.
 const OTHER: &str = "other";
 
 /// The models that have a label of their own.

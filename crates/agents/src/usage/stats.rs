@@ -46,7 +46,7 @@ pub struct UsageStat {
     /// The agent's ID.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// `provider/model`.
+    /// The model as `provider/model`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// The webhook's ID.

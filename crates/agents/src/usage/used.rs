@@ -5,7 +5,7 @@ use gatehouse_models::{CallProgress, Usage};
 /// Bytes of an answer per estimated token.
 const BYTES_OF_TOKEN: usize = 4;
 
-/// The use counted for a call.
+/// The usage that a call counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Used {
     pub(crate) usage: Usage,
@@ -14,7 +14,8 @@ pub(crate) struct Used {
 }
 
 impl Used {
-    /// For a complete answer. If the report contains no tokens, the estimate replaces it.
+    /// Returns the usage of a complete answer. If the report contains no tokens, the estimate
+    /// replaces it.
     pub(crate) const fn by_whole(reported: Usage, estimate: Usage) -> Self {
         if reported.input_tokens == 0 && reported.output_tokens == 0 {
             return Self {
@@ -28,8 +29,9 @@ impl Used {
         }
     }
 
-    /// For an answer that ended early; `None` if the provider had not accepted the request. Uses the provider's counts
-    /// as far as reported: providers that report the input first report the output last.
+    /// Returns the usage of an answer that ended early, or `None` if the provider had not accepted the request. Uses
+    /// the provider's counts as far as they were reported: providers that report the input first report the output
+    /// last.
     pub(crate) fn by_part(progress: &CallProgress, sent_tokens: u64) -> Option<Self> {
         let arrived = progress.arrived()?;
         let written = u64::try_from(arrived.bytes.div_ceil(BYTES_OF_TOKEN)).unwrap_or(u64::MAX);

@@ -29,7 +29,7 @@ async fn the_default_agent_always_exists() {
         assert_eq!(code, "CONFLICT");
         let changed = changes(json!({ "id": "default", "name": "Me", "max_turns": 3 }));
         harness.agents.update_agent(changed).await.unwrap();
-        // A restart does not recreate it.
+        // A restart does not recreate the deleted agent.
         let harness = harness.restart().await;
         let agent = harness.agents.get_agent("default").await.unwrap();
         assert_eq!((agent.name.as_str(), agent.config.max_turns), ("Me", 3));

@@ -110,7 +110,7 @@ async fn no_answer_is_a_no_also_for_a_webhook() {
 #[tokio::test]
 async fn a_call_can_be_answered_at_its_expiry_and_not_after_it() {
     for (late, is_answered) in [(Duration::ZERO, true), (Duration::from_millis(1), false)] {
-        // The timer does not follow the clock of the test.
+        // The timer of the approval does not follow the test clock.
         let harness = harness(USUAL).await;
         let mut events = harness.agents.subscribe();
         let sent = harness.agents.send(chat(None, "go")).await.unwrap();
@@ -164,8 +164,8 @@ async fn the_arguments_that_run_are_those_that_were_shown() {
     report.unwrap();
     assert_eq!(*tool.0.lock().unwrap(), std::slice::from_ref(&arguments));
     assert_eq!(shown.arguments, arguments);
-    // Read as JSON, with each escape replaced by its character, the text under review is the input. The last escape
-    // of the path was in the input.
+    // If each escape is replaced by its character, the JSON under review equals the input. The input itself contained
+    // the last escape of the path.
     assert_eq!(shown.shown.hidden, 4);
     let mut text = shown.shown.arguments;
     for character in ['\u{202e}', '\u{200b}', '\u{e0041}', '\u{9b}'] {
@@ -202,7 +202,7 @@ async fn settings_hold_from_the_next_call_on() {
 
 #[tokio::test]
 async fn shutdown_does_not_wait_for_an_answer() {
-    // Long enough not to expire here; on expiry the turn would end with "done".
+    // Long enough not to expire during the test. On expiry, the turn would end with "done".
     let harness = harness(Duration::from_secs(20)).await;
     let mut events = harness.agents.subscribe();
     let sending = harness.agents.send_sync(chat(None, "go"));
@@ -434,7 +434,7 @@ async fn an_approval_keeps_its_rule_if_another_one_with_the_same_rule_comes_afte
         let mut waiting = waiting_calls(&harness, 2).await;
         let (second, first) = (waiting.remove(1), waiting.remove(0));
         let session = Some(Remember::Session);
-        // The first approval stores the rule, and deletes it because of the denial. The second one needs it.
+        // The first approval stores the rule and deletes it because of the denial. The second approval needs the rule.
         let (late, allowed, denied) = tokio::join!(
             harness.agents.resolve_approval(&first, true, session),
             harness.agents.resolve_approval(&second, true, session),

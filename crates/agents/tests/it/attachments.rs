@@ -1,5 +1,5 @@
-//! Files of messages: what models receive of them, what history and events tell, who may use them, and how long they
-//! are kept.
+//! Files of messages: their form in model requests, history and events, the permissions to use them, and their
+//! retention.
 
 use crate::fake_model::{SEEING, call, say};
 use crate::harness::{Harness, TestTool, chat, harnesses, problem_of, until_done};
@@ -67,7 +67,7 @@ async fn is_there(harness: &Harness, session: &SessionId, file: &Attachment) -> 
     found.await.is_ok()
 }
 
-/// The last message of the latest request.
+/// Returns the last message of the latest request.
 fn last_sent(harness: &Harness) -> Value {
     let seen = harness.model.seen();
     let messages = seen.last().unwrap()["messages"].as_array().unwrap();
@@ -101,7 +101,7 @@ async fn a_picture_reaches_a_model_that_sees_and_is_in_history_and_events() {
         let events = until_done(&mut events).await;
         let message = events.iter().find(|(name, _)| *name == "chat.message");
         assert_eq!(message.unwrap().1["attachments"], received);
-        // Later turns show it as well.
+        // Later turns show the file as well.
         send(&harness, seeing(chat(Some(session.as_str()), "And now?"))).await;
         let seen = harness.model.seen();
         assert!(seen.last().unwrap().to_string().contains("image_url"));
@@ -140,7 +140,7 @@ async fn a_picture_of_a_tool_reaches_a_model_that_sees() {
         let kept = harness.agents.get_attachment(&report.session, id).await;
         assert!(kept.is_ok());
 
-        // Another model receives the text of the tool only.
+        // Another model receives only the text of the tool.
         harness
             .model
             .will([call("camera", &json!({ "x": 1 })), say("Nothing.")]);
@@ -168,7 +168,7 @@ async fn a_call_that_returns_eleven_pictures_keeps_four() {
     assert_eq!(report.text, "Ten.", "{:?}", report.error);
     let history = json!(harness.history(report.session.as_str()).await);
     assert_eq!(history[2]["attachments"].as_array().unwrap().len(), 4);
-    // The request has the newest ten of twelve.
+    // The request contains the newest ten of twelve pictures.
     let last = harness.model.last().to_string();
     assert_eq!(last.matches("image_url\":{").count(), 10);
 }
@@ -404,7 +404,7 @@ async fn files_are_deleted_with_their_session_and_unsent_ones_on_request() {
 async fn a_file_at_the_limit_and_one_past_it() {
     let settings = AgentsSettings {
         attachment_max_bytes: 9,
-        // Nine bytes are the data, and nine the text for models.
+        // Nine bytes are the data, and nine bytes are the text for models.
         attachments_total_bytes: 2 * 18,
         ..AgentsSettings::default()
     };
@@ -415,7 +415,7 @@ async fn a_file_at_the_limit_and_one_past_it() {
         .add_attachment(&session, document("0123456789"));
     let refused = problem_of(past.await.unwrap_err());
     assert_eq!(refused.0, "PAYLOAD_TOO_LARGE");
-    // Ids sort by time only from one millisecond to the next.
+    // IDs sort by time only if their milliseconds differ.
     let add = async |text: &str| {
         harness.clock.advance(Duration::from_millis(1));
         add(&harness, &session, document(text)).await

@@ -52,7 +52,7 @@ async fn what_does_not_fit_becomes_a_summary_that_is_kept() {
         // The stored history stays complete.
         assert_eq!(harness.spoken(&session).await.len(), 14);
 
-        // The next turn uses the summary, also after a restart.
+        // The next turn uses the summary, even after a restart.
         let harness = harness.restart().await;
         harness.say(Some(&session), "more").await;
         let seen = harness.model.seen();
@@ -127,7 +127,7 @@ async fn a_summary_that_is_too_long_to_ask_for_is_asked_for_shorter() {
 async fn the_newest_text_is_sent_as_long_as_it_fits_alone() {
     let harness = Harness::new().await;
     let (session, _) = talk(&harness, 4).await;
-    // The model rejects everything as too long, summaries included, until one message is left.
+    // The model rejects every request as too long, including summaries, until one message is left.
     harness.model.will(vec![too_long(); 40]);
     let report = harness.say(Some(&session), "and now").await;
     let (code, text) = problem_of(report.error.unwrap());

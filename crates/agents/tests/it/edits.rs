@@ -1,4 +1,4 @@
-//! Turns that are deleted or replaced, and the names of sessions that begin without a text.
+//! Deleted and replaced turns, and the names of sessions that begin without a text.
 
 use crate::fake_model::say;
 use crate::harness::{Harness, chat, harnesses, problem_of};

@@ -1,4 +1,4 @@
-//! What calls to models count whose answers ended early.
+//! The counted usage of model calls whose answers ended early.
 
 use crate::fake_model::{Part, Reaction};
 use crate::harness::{Harness, chat, until, until_done};
@@ -18,13 +18,13 @@ async fn used(harness: &Harness) -> Vec<UsageStat> {
     harness.agents.usage_stats(query).await.unwrap().rows
 }
 
-/// These parts, and then nothing.
+/// Streams these parts and then hangs.
 fn hangs_after(parts: impl IntoIterator<Item = Part>) -> Reaction {
     let end = Part::Wait(Arc::new(Semaphore::new(0)));
     Reaction::Parts(parts.into_iter().chain([end]).collect(), "stop".to_owned())
 }
 
-/// A turn that is stopped after the first text arrived. Returns what it used.
+/// Stops a turn after its first text has arrived. Returns the usage of the turn.
 async fn stopped(harness: &Harness, parts: impl IntoIterator<Item = Part>) -> UsageStat {
     harness.model.will([hangs_after(parts)]);
     let mut events = harness.agents.subscribe();
@@ -81,7 +81,7 @@ async fn an_answer_that_is_complete_is_not_estimated() {
     assert_eq!(used(&harness).await[0].estimated_tokens, None);
 }
 
-/// A caller could use any amount of input if calls that it drops early did not count.
+/// If calls that are dropped early did not count, a caller could use any amount of input.
 #[tokio::test]
 async fn a_call_without_an_agent_that_is_dropped_before_its_answer_begins_counts() {
     let harness = Harness::new().await;

@@ -1,4 +1,4 @@
-//! The crate on a real database, and configurable test tools.
+//! Opens the crate on a real database, with configurable test tools.
 
 use crate::fake_model::{FakeModel, SEEING};
 use futures_util::future::BoxFuture;
@@ -27,7 +27,7 @@ use tokio::sync::broadcast::Receiver;
 /// 2026-11-20.
 pub const START: Timestamp = Timestamp::from_millis(1_795_132_800_000);
 
-/// How long a turn of another node is observed before that node counts as gone.
+/// How long a turn of another node must be unchanged before that node counts as gone.
 pub const LEASE: Duration = Duration::from_mins(1);
 
 pub struct Harness {
@@ -39,7 +39,7 @@ pub struct Harness {
     pub database: TestDatabase,
 }
 
-/// One for each available database engine.
+/// Opens a harness for each available database engine.
 pub async fn harnesses() -> Vec<Harness> {
     let mut all = Vec::new();
     for database in databases().await {
@@ -77,7 +77,7 @@ impl Harness {
                 facts: [
                     ("m1".to_owned(), prices),
                     (SEEING.to_owned(), sees),
-                    // The settings are wrong about this one.
+                    // The settings are wrong about this model.
                     ("blind".to_owned(), sees),
                 ]
                 .into(),
@@ -112,7 +112,8 @@ impl Harness {
         count.unwrap()
     }
 
-    /// Opens the crate again as another process would after this one was killed. Its turns hang.
+    /// Opens the crate again, as a new process would after the old process was killed. The turns of
+    /// the old process hang.
     pub async fn after_a_kill(&self) -> Agents {
         let parts = AgentsParts {
             models: self.models.clone(),
@@ -125,14 +126,15 @@ impl Harness {
         let agents = agents.await.unwrap();
         agents.background().await;
         if self.store.engine().is_shared() {
-            // A process is gone when another one has seen no renewal of its turns for a while.
+            // A process counts as gone when another process has seen no renewal of its leases for
+            // this time.
             self.clock.advance(LEASE);
             agents.background().await;
         }
         agents
     }
 
-    /// Waits until this is the stored part of a running answer.
+    /// Waits until the stored part of a running answer equals this text.
     pub async fn until_saved(&self, text: &str) {
         loop {
             let read = self.store.read(|conn| {
@@ -163,7 +165,7 @@ impl Harness {
         page.messages
     }
 
-    /// Role and text of each message.
+    /// Returns the role and text of each message.
     pub async fn spoken(&self, session: &str) -> Vec<(String, String)> {
         let messages = self.history(session).await.into_iter();
         messages
@@ -182,7 +184,7 @@ async fn models(
     models_over(secrets, clock, settings)
 }
 
-/// Simulates a process start: encrypted values are sealed.
+/// Simulates a process start, after which encrypted values are sealed.
 pub async fn open_secrets(
     store: &Store,
     database: &TestDatabase,
@@ -229,7 +231,7 @@ pub fn chat(session: Option<&str>, text: &str) -> SendRequest {
     }
 }
 
-/// A text that another delivery brings each time.
+/// Returns a webhook text. Each call has a new delivery.
 pub fn webhook(key: &str, text: &str, policy: Option<ToolPolicy>) -> SendRequest {
     SendRequest {
         session: Target::Keyed {
@@ -246,7 +248,7 @@ pub fn webhook(key: &str, text: &str, policy: Option<ToolPolicy>) -> SendRequest
     }
 }
 
-/// The code of an error, and its field or message.
+/// Returns the code of an error, and its field or message.
 pub fn problem_of(error: impl Into<Problem>) -> (&'static str, String) {
     let problem = error.into();
     let field = problem.details.get("field").and_then(Value::as_str);
@@ -254,7 +256,7 @@ pub fn problem_of(error: impl Into<Problem>) -> (&'static str, String) {
     (problem.code.name(), text)
 }
 
-/// Events until the turn is done, with their parameters.
+/// Returns the events until the turn is done, with their parameters.
 pub async fn until_done(events: &mut Receiver<AgentEvent>) -> Vec<(&'static str, Value)> {
     let mut all = Vec::new();
     loop {
@@ -327,7 +329,7 @@ impl TestTool {
         })
     }
 
-    /// Returns private text by a stranger.
+    /// Creates a tool that returns private text by a stranger.
     pub fn of_strangers(name: &str, text: &'static str) -> Arc<Self> {
         let body =
             move |_, _| -> BoxFuture<'static, _> { Box::pin(async move { Ok(text.to_owned()) }) };
@@ -343,7 +345,7 @@ impl TestTool {
         })
     }
 
-    /// A trusted tool with an effect.
+    /// Returns a trusted tool with an effect.
     pub fn with_effect(name: &str, effect: Effect) -> Arc<Self> {
         let body = |_, _| -> BoxFuture<'static, _> { Box::pin(async { Ok("done".to_owned()) }) };
         Arc::new(Self {
@@ -358,7 +360,7 @@ impl TestTool {
         })
     }
 
-    /// A tool that reveals something once private data was read, as `web_fetch` does.
+    /// Returns a tool that reveals something once private data was read, as `web_fetch` does.
     pub fn of_web(name: &str) -> Arc<Self> {
         let body = |_, _| -> BoxFuture<'static, _> { Box::pin(async { Ok("page".to_owned()) }) };
         Arc::new(Self {
@@ -373,7 +375,7 @@ impl TestTool {
         })
     }
 
-    /// Returns a file of a stranger.
+    /// Creates a tool that returns a stranger's file.
     pub fn of_files(name: &str, returns_private: bool, file: fn() -> NewAttachment) -> Arc<Self> {
         let body = move |context: ToolContext, _: Value| -> BoxFuture<'static, _> {
             Box::pin(async move {
@@ -393,7 +395,7 @@ impl TestTool {
         })
     }
 
-    /// A trusted tool that returns webhook text; it fails for `x` = 0.
+    /// Returns a trusted tool that returns webhook text; it fails for `x` = 0.
     pub fn of_webhooks(name: &str) -> Arc<Self> {
         let body = |_: ToolContext, input: Value| -> BoxFuture<'static, _> {
             Box::pin(async move {
@@ -415,7 +417,7 @@ impl TestTool {
         })
     }
 
-    /// Doubles `x`.
+    /// Creates a tool that doubles `x`.
     pub fn double(name: &str, audience: Audience) -> Arc<Self> {
         Self::new(name, audience, |_, input| {
             let twice = input["x"].as_i64().unwrap() * 2;

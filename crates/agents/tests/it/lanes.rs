@@ -1,4 +1,4 @@
-//! Lanes: one turn at a time per session, stopping turns, deleting sessions, shutdown.
+//! Lanes: one turn at a time per session, stopped turns, deleted sessions and shutdown.
 
 use crate::fake_model::{Reaction, call, say};
 use crate::harness::{Harness, TestTool, chat, harnesses, problem_of, until, until_done, webhook};
@@ -145,7 +145,7 @@ async fn abort_keeps_what_was_said_and_lets_the_next_turn_run() {
             .map(|m| m.1)
             .collect();
         assert_eq!(spoken, ["one", "So far", "two", "next"]);
-        // Aborting without a running turn succeeds; an unknown session is an error.
+        // Aborting without a running turn succeeds. An unknown session is an error.
         harness.agents.abort(session).await.unwrap();
         let (code, _) = problem_of(harness.agents.abort("nowhere").await.unwrap_err());
         assert_eq!(code, "NOT_FOUND");
@@ -162,7 +162,7 @@ async fn abort_ends_a_tool_at_once() {
         Audience::Public,
         move |context, _| {
             let (begins, ends) = (Arc::clone(&begins), Arc::clone(&ends));
-            // Work that the call started elsewhere is cancelled, too.
+            // Work that the call started elsewhere is cancelled too.
             let cancel = context.cancel.clone();
             #[expect(clippy::disallowed_methods, reason = "ends with the turn")]
             tokio::spawn(async move {
@@ -314,7 +314,7 @@ async fn a_running_turn_is_listed_with_the_messages() {
     let mut said = String::new();
     while said != "So 𝄞far" {
         let delta = until(&mut events, "chat.delta").await;
-        // JavaScript counts the clef as two.
+        // JavaScript counts the clef as two UTF-16 units.
         assert_eq!(delta["at"], said.encode_utf16().count());
         said.push_str(delta["text"].as_str().unwrap());
     }

@@ -1,4 +1,4 @@
-//! Pages of long messages, and answers that are looked for in a long conversation.
+//! Pages of long messages, and the search for answers in a long conversation.
 
 use crate::fake_model::say;
 use crate::harness::{Harness, chat, webhook};

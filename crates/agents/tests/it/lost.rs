@@ -49,7 +49,7 @@ async fn the_history_says_interrupted_and_keeps_the_text_so_far() {
         assert_eq!(page.messages[1].model.as_deref(), Some("fake/m1"));
         let record = agents.get_session(session).await.unwrap();
         assert_eq!(record.message_count, 4);
-        // Turns that have ended are not marked as interrupted, and a turn is marked as interrupted only once.
+        // A turn that has ended is not marked as interrupted, and a turn is marked as interrupted only once.
         let report = agents
             .send_sync(chat(Some(session), "three"))
             .await
@@ -86,7 +86,7 @@ async fn a_delivery_that_runs_again_stands_once_in_its_session() {
             .map(|message| &message.turn_id)
             .collect();
         assert!(turns.iter().all(|turn| *turn == turns[0]));
-        // The model is not shown the attempt before.
+        // The model does not see the previous attempt.
         let sent = harness.model.messages(1);
         assert_eq!(sent.last().unwrap()["content"], "event");
         // After another turn, a new attempt becomes a new turn.

@@ -1,4 +1,4 @@
-//! Models that fail, models that take over, and what a request may contain.
+//! Failing models, fallback models, and the allowed content of a request.
 
 use crate::fake_model::{Reaction, say, too_long};
 use crate::harness::{Harness, TestTool, chat, problem_of};
@@ -86,7 +86,8 @@ async fn the_next_model_takes_over_where_nothing_was_shown() {
         .unwrap();
     let answer = page.messages.last().unwrap();
     assert_eq!(answer.model.as_deref(), Some("fake/m2"));
-    // When all fail, the reason of the first is reported: it is the one that was chosen.
+    // When all models fail, the error of the first model is reported, because that model was
+    // chosen.
     let busy = json!({ "error": { "message": "no", "type": "invalid_request_error" } });
     harness.model.will([
         Reaction::Refuse(404, unknown),
@@ -171,7 +172,7 @@ async fn at_most_128_tools_are_offered_and_the_important_ones_first() {
     assert!(offered.contains(&"mcp__b__099".to_owned()));
 }
 
-/// The estimate of a text's tokens.
+/// Returns the estimated tokens of a text.
 fn tokens(text: &str) -> usize {
     text.len() / 4 + 4
 }
@@ -208,7 +209,7 @@ async fn tools_that_a_small_model_has_no_room_for_are_left_out() {
     let harness = Harness::new().await;
     let tool = TestTool::double("double", Audience::Public);
     harness.agents.tools().register(tool);
-    // First the conversation is shortened.
+    // The conversation is shortened first.
     harness.model.will([too_long(), too_long(), say("Hello.")]);
     let report = harness.say(None, "hello").await;
     assert!(report.error.is_none(), "{:?}", report.error);

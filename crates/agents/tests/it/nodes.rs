@@ -1,4 +1,4 @@
-//! Two nodes on one PostgreSQL database. Left out without PostgreSQL, as `testing` reports.
+//! Two nodes on one PostgreSQL database. Skipped without PostgreSQL, as `testing` reports.
 
 use crate::fake_model::{Reaction, call, say};
 use crate::harness::{Harness, LEASE, TestTool, chat, problem_of, until};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Notify;
 
-/// Why each answer of a session that ended did so, as a node reports it.
+/// Returns the stop reason of each answer of a session, as a node reports it.
 async fn stops_of(node: &Harness, session: &str) -> Vec<&'static str> {
     let page = node.agents.history(session, 50, None).await.unwrap();
     let messages = page.messages.iter().filter_map(|message| message.stop);
@@ -68,7 +68,7 @@ async fn a_turn_on_another_node_is_shown_and_stopped() {
     follow(&there).await;
     follow(&here).await;
     assert_eq!(until(&mut events, "chat.done").await["stop"], "aborted");
-    // The waiting turn runs, and the same change does not stop it.
+    // The waiting turn runs. The same change does not stop it.
     until(&mut events, "chat.delta").await;
     follow(&here).await;
     assert!(here.agents.get_session(&session).await.unwrap().running);
@@ -246,7 +246,8 @@ async fn a_turn_that_its_node_renews_after_it_was_read_is_not_ended() {
     let renew = "BEGIN; UPDATE chat_turns SET alive_until = alive_until + 15000;
         SELECT pg_sleep(1); COMMIT";
     let ending = async {
-        // Its read sees the state before the renewal, and its write waits for it.
+        // The read of this node sees the state before the renewal, and its write waits for the
+        // renewal.
         testing::until_waits_for(&here.database.location, "PgSleep").await;
         there.agents.background().await;
     };
@@ -479,7 +480,7 @@ async fn the_next_turn_ends_one_of_a_node_that_is_gone() {
     );
     assert_eq!(until(&mut events_there, "chat.done").await["stop"], "end");
 
-    // The node was only frozen. What it does now is not stored.
+    // The node was only frozen. Its further work is not stored.
     here.agents.abort(&session).await.unwrap();
     until(&mut events, "chat.done").await;
     let page = here.agents.history(&session, 50, None).await.unwrap();

@@ -1,4 +1,4 @@
-//! Conversations of one request, and calls to a model without an agent.
+//! Conversations of a single request, and model calls without an agent.
 
 use crate::fake_model::{Reaction, call, say};
 use crate::harness::{Harness, TestTool, harnesses, problem_of};

@@ -1,4 +1,4 @@
-//! Reasoning is stored beside the answer, shown in the history, and returned only to the model that wrote it.
+//! Reasoning is stored beside the answer and shown in the history. It is returned only to the model that wrote it.
 
 use crate::fake_model::{Reaction, say};
 use crate::harness::{Harness, TestTool, chat, harnesses};
@@ -39,13 +39,13 @@ async fn the_state_of_a_step_returns_with_its_result_and_only_to_its_model() {
         assert_eq!(step["reasoning_content"], "SECRET THOUGHT");
         let extra = &step["tool_calls"][0]["extra_content"];
         assert_eq!(extra["google"]["thought_signature"], "sig");
-        // Also in a later turn, because the turn called a tool.
+        // Later turns get the reasoning too, because the turn called a tool.
         harness.say(Some(&session), "and now").await;
         assert_eq!(
             harness.model.messages(2)[2]["reasoning_content"],
             "SECRET THOUGHT"
         );
-        // Another model of the same provider gets nothing of it.
+        // Another model of the same provider gets no reasoning.
         let mut request = chat(Some(&session), "again");
         request.model = Some("fake/other".to_owned());
         harness.agents.send_sync(request).await.unwrap();
@@ -91,7 +91,7 @@ async fn reasoning_is_in_the_history_and_in_no_answer() {
             .unwrap()
             .unwrap();
         assert!(!format!("{shared:?}").contains("THOUGHT"));
-        // Without tool calls, the next request does not contain it.
+        // Without tool calls, the next request does not contain the reasoning.
         harness.say(Some(&session), "and now").await;
         assert!(!harness.model.seen()[1].to_string().contains("THOUGHT"));
     }

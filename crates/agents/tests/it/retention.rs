@@ -50,7 +50,7 @@ const fn swept(conversations: u64, recordings: u64) -> Swept {
 #[tokio::test]
 async fn conversations_end_a_day_count_after_their_last_message_unless_pinned() {
     for harness in harnesses().await {
-        // More than one transaction deletes.
+        // The deletion needs more than one transaction.
         for n in 0..40 {
             harness.say(None, &format!("old {n}")).await;
         }

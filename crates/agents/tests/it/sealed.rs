@@ -15,7 +15,7 @@ async fn a_webhooks_text_waits_outside_until_the_vault_is_open() {
     let secrets = open().await;
     let actor = Actor::cli();
     secrets.initialize(&actor, password()).await.unwrap();
-    // Not a local address: local servers are called without a key as well.
+    // The address must not be local, because local servers are called without a key.
     let far = "https://models.example.com/v1";
     let key = SecretString::from("sk-stored");
     let set = secrets.set_provider_key(&actor, "fake", key, ("openai", far));

@@ -31,7 +31,7 @@ async fn sessions_are_listed_the_newest_first_in_pages() {
     for harness in harnesses().await {
         for n in 0..5 {
             harness.say(None, &format!("session {n}")).await;
-            // Two of them share a timestamp.
+            // Two of the sessions share a timestamp.
             if n != 2 {
                 harness.clock.advance(Duration::from_secs(1));
             }
@@ -45,7 +45,7 @@ async fn sessions_are_listed_the_newest_first_in_pages() {
                 .await
                 .unwrap();
             seen.extend(page.sessions.into_iter().map(|session| session.label));
-            // Sessions that become active meanwhile move to the front and leave no gap.
+            // Sessions that become active during paging move to the front and leave no gap.
             harness.say(None, "new").await;
             match page.next_cursor {
                 Some(next) => cursor = Some(next),
@@ -333,7 +333,7 @@ async fn pinned_and_archived_sessions_are_listed_apart() {
         assert_eq!(listed(Some(true), None).await, ["first"]);
         assert_eq!(listed(None, Some(true)).await, ["second"]);
         assert_eq!(listed(Some(false), Some(false)).await, ["third"]);
-        // One flag leaves the other as it is.
+        // A change of one flag keeps the other flag.
         let session = place(0, None, Some(true)).await.unwrap();
         assert!(session.pinned && session.archived);
         let refused = harness
@@ -384,7 +384,7 @@ async fn sessions_are_found_by_their_tags() {
             .collect();
         let named = [("50%", 1), ("500", 1), ("Büro", 2), ("Büro am Markt", 1)];
         assert!(counts == named || counts[2] == ("büro", 2), "{counts:?}");
-        // An update without tags keeps them; an empty list removes them.
+        // An update without tags keeps the tags. An empty list removes them.
         let pinned = SessionChanges {
             pinned: Some(true),
             ..SessionChanges::default()

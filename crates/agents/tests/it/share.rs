@@ -1,4 +1,4 @@
-//! What the public can read through a share link.
+//! The public content of a share link.
 
 use crate::fake_model::{Reaction, say};
 use crate::harness::{Harness, TestTool, harnesses, problem_of, webhook};
@@ -63,7 +63,7 @@ async fn a_share_is_what_was_said_until_then() {
             .await
             .unwrap();
         let shared = shown(&harness, &share.id).await.unwrap();
-        // Neither calls nor tool output.
+        // Shares contain neither calls nor tool output.
         let expected = [
             (Role::User, Some("Double 21")),
             (Role::Assistant, Some("It is 42.")),

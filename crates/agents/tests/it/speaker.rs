@@ -10,13 +10,13 @@ use tokio_util::sync::CancellationToken;
 
 pub const MARK: &str = "<<say>>";
 
-/// What the speaker received.
+/// The input that the speaker received.
 #[derive(Clone, Debug)]
 pub struct Heard {
     pub session: String,
     pub agent: String,
     pub text: String,
-    /// How many marks the answer contained.
+    /// The number of marks in the answer.
     pub marks: usize,
     pub user_spoke: bool,
     pub cancel: CancellationToken,

@@ -1,4 +1,4 @@
-//! Spoken answers: what readers see, the order of events, and failures.
+//! Spoken answers: visible text, order of events, and failures.
 
 use crate::fake_model::{Reaction, call, say};
 use crate::harness::{Harness, TestTool, chat, harnesses, problem_of, until, until_done, webhook};
@@ -54,7 +54,7 @@ async fn an_answer_does_not_wait_for_its_speech() {
         assert_eq!(first[2].1.get("audio"), None);
         let session = sent.session.as_str();
         assert_eq!(harness.history(session).await[1].audio, None);
-        // The next turn does not wait for it either.
+        // The next turn does not wait for the speech either.
         let next = harness.agents.send(chat(Some(session), "And?"));
         next.await.unwrap();
         until_done(&mut received).await;
@@ -364,7 +364,7 @@ async fn what_was_spoken_is_known_to_the_turn_and_to_history() {
         harness.say(Some(session), "How are you").await;
         harness.say(Some(session), " How are you?\n").await;
         harness.say(Some(session), "How are you?").await;
-        // Only for a limited time.
+        // Spoken text is recognized only for a limited time.
         said(&harness, session, "aud_7", "Yes.").await;
         harness.clock.advance(Duration::from_secs(3601));
         harness.say(Some(session), "Yes.").await;
@@ -383,7 +383,7 @@ async fn what_was_spoken_is_known_to_the_turn_and_to_history() {
             [None, Some("aud_5"), None, Some("aud_6"), None, None]
         );
 
-        // Audio that is unknown, of another session, or spoken by the agent is refused, and nothing is
+        // Audio that is unknown, belongs to another session or was spoken by the agent is refused, and nothing is
         // stored.
         let other = harness.say(None, "Other").await;
         let theirs = said(&harness, other.session.as_str(), "aud_8", "Theirs").await;

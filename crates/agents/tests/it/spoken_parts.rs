@@ -1,4 +1,4 @@
-//! The parts of spoken answers: their numbers, their end, and when there are none.
+//! The parts of spoken answers: their numbers, their end, and answers without parts.
 
 use crate::fake_model::{Reaction, call, say};
 use crate::harness::{Harness, TestTool, chat, until, until_done};
@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::watch;
 
-/// The events so far.
+/// Returns the events so far.
 pub fn so_far(received: &mut Receiver<AgentEvent>) -> Vec<(&'static str, Value)> {
     let next = || received.try_recv().ok();
     let all = std::iter::from_fn(next).map(|event| {
@@ -20,7 +20,7 @@ pub fn so_far(received: &mut Receiver<AgentEvent>) -> Vec<(&'static str, Value)>
     all.collect()
 }
 
-/// The parts of speech among these events.
+/// Returns the parts of speech among these events.
 pub fn audio(received: &[(&str, Value)]) -> Vec<Value> {
     let parts = received.iter().filter(|(name, _)| *name == "chat.audio");
     parts.map(|(_, params)| params.clone()).collect()
@@ -36,7 +36,7 @@ async fn parts_are_numbered_and_the_last_one_comes_with_the_end() {
     harness.model.will([Reaction::Gate(gate)]);
     harness.agents.send(chat(None, "Count")).await.unwrap();
     harness.model.until(1).await;
-    // While the model has not said anything.
+    // The model has not yet produced text here.
     let parts = speaker.parts()[0].clone();
     parts.push("aud_a".to_owned(), false);
     parts.push("aud_b".to_owned(), false);

@@ -1,4 +1,4 @@
-//! Why an answer ended: in the report, the event and the history.
+//! The reason why an answer ended, in the report, the event and the history.
 
 use crate::fake_model::{Reaction, call, say};
 use crate::harness::{Harness, TestTool, chat, harnesses, until, until_done, webhook};
@@ -48,7 +48,7 @@ async fn calls_in_an_answer_that_was_withheld_are_not_made() {
     assert_eq!(harness.model.seen().len(), 1);
 }
 
-/// The model was about to write arguments, so the call must not be made without them.
+/// The answer was cut before the arguments of the call, so the call must not be made.
 #[tokio::test]
 async fn a_call_that_was_cut_before_its_arguments_is_not_made() {
     let harness = Harness::new().await;
@@ -104,7 +104,7 @@ async fn a_turn_that_was_stopped_says_by_whom() {
         let sent = harness.agents.send(chat(None, "one")).await.unwrap();
         let session = sent.session.as_str().to_owned();
         until(&mut events, "chat.delta").await;
-        // This turn waits, and the one after it gets stopped by the shutdown.
+        // This turn waits. The shutdown stops the next turn.
         harness
             .agents
             .send(chat(Some(&session), "two"))
@@ -148,7 +148,7 @@ async fn a_conversation_with_calls_continues_with_another_model() {
     let harness = Harness::new().await;
     let tool = TestTool::double("double", Audience::Public);
     harness.agents.tools().register(tool);
-    // The double refuses repeated IDs, although it gives each call the same.
+    // The double gives each call the same ID but refuses repeated IDs.
     harness
         .model
         .will([1, 2, 3].map(|x| call("double", &json!({ "x": x }))));

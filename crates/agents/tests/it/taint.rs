@@ -1,4 +1,4 @@
-//! Once a session has read untrusted text, calls with an effect wait for the owner.
+//! After a session has read untrusted text, calls with an effect wait for the owner.
 
 use crate::fake_model::{Reaction, call, say, too_long};
 use crate::harness::{Harness, TestTool, chat, harnesses, problem_of, until, webhook};
@@ -22,7 +22,7 @@ fn register(harness: &Harness) {
     tools.register(TestTool::with_effect("speak", Effect::Spend));
 }
 
-/// Approvals time out at once.
+/// Approvals time out immediately.
 fn nobody() -> AgentsSettings {
     AgentsSettings {
         approval_wait: Duration::from_millis(1),
@@ -83,7 +83,7 @@ async fn a_page_cannot_change_anything_without_the_owners_approval() {
         });
         let report = report.unwrap();
         assert_eq!(statuses(&report), ["ok", "ok", status]);
-        // A call that was approved does not approve the next one.
+        // An approval of one call does not approve the next call.
         let session = report.session.as_str();
         assert!(is_tainted(&harness, session).await);
     }
@@ -115,7 +115,7 @@ async fn an_error_of_a_stranger_taints_too() {
     ]);
     let report = harness.say(None, "go").await;
     assert_eq!(statuses(&report), ["error", "expired"]);
-    // A call that no tool answered does not taint the session, because its text is Gatehouse's own.
+    // A call that no tool answered does not taint the session, because Gatehouse wrote its text.
     harness.model.will([
         call("web_fetch", &json!({ "x": -1 })),
         one("webhook"),
@@ -228,7 +228,7 @@ async fn a_summary_keeps_the_taint_and_never_speaks_as_the_user() {
         let report = harness.say(Some(&session), "and now").await;
         assert_eq!(statuses(&report), ["expired"]);
 
-        // The summarizing model is informed which text is untrusted.
+        // The summarizing model learns which text is untrusted.
         let asked = harness.model.messages(before + 1);
         let asked = asked.last().unwrap()["content"].as_str().unwrap();
         assert!(
@@ -293,7 +293,7 @@ async fn the_owner_allows_a_call_beforehand_in_three_ways() {
         ..nobody()
     };
     assert_eq!(run(off.clone(), &[]).await, ["ok", "ok"]);
-    // Nothing takes `tools.require_approval` away.
+    // No other setting overrides `tools.require_approval`.
     let required = AgentsSettings {
         require_approval: vec!["webhook".to_owned()],
         trust: vec!["webhook".to_owned()],
@@ -352,7 +352,7 @@ async fn a_file_of_a_tool_taints_and_is_private_if_the_output_of_the_tool_is() {
             assert_eq!(statuses(&report), ["ok", status]);
             let session = report.session.as_str();
             assert!(is_tainted(&harness, session).await);
-            // Also in later turns.
+            // The taint also applies to later turns.
             harness.model.will([one("fetch"), say("done")]);
             let report = harness.say(Some(session), "Again.").await;
             assert_eq!(statuses(&report), [status]);
@@ -366,7 +366,7 @@ async fn a_file_of_a_delivery_taints_and_is_as_little_private_as_its_text() {
         let harness = Harness::on(database, nobody(), true).await;
         harness.agents.tools().register(TestTool::of_web("fetch"));
         harness.model.will([one("fetch"), say("done")]);
-        // A pattern allows nothing beforehand.
+        // A pattern approves nothing in advance.
         let policy = ToolPolicy {
             allow: vec!["fetc*".to_owned()],
             deny: Vec::new(),
@@ -421,7 +421,7 @@ async fn a_repeated_delivery_stores_its_files_once_and_keeps_them_beyond_the_lim
         assert_eq!(history[0]["attachments"], files);
         let texts = history.as_array().unwrap().iter();
         assert_eq!(texts.filter(|message| message["role"] == "user").count(), 1);
-        // The files of another delivery take their place.
+        // The files of another delivery replace these files.
         harness.agents.send_sync(other).await.unwrap();
         let id = files[0]["id"].as_str().unwrap();
         assert!(harness.agents.get_attachment(&session, id).await.is_err());

@@ -1,4 +1,4 @@
-//! How each tool call ended is stored with the message that answers it.
+//! The outcome of each tool call is stored with the message that answers the call.
 
 use crate::fake_model::{Reaction, call, say};
 use crate::harness::{Harness, START, TestTool, chat, harnesses, until};
@@ -11,7 +11,7 @@ use gatehouse_store::{AuditPage, AuditRow, ChatMessageRow, StoreError};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// How long calls of `speak` wait for an approval that nobody gives.
+/// The approval timeout for calls of `speak`, which expires in these tests.
 const WAIT: Duration = Duration::from_secs(1);
 
 fn register(harness: &Harness) {
@@ -26,7 +26,7 @@ fn register(harness: &Harness) {
     tools.register(slow);
 }
 
-/// A harness per engine, whose tool `speak` needs an approval.
+/// Returns a harness per engine. Its tool `speak` needs an approval.
 async fn with_tools() -> Vec<Harness> {
     let harnesses = harnesses().await;
     for harness in &harnesses {
@@ -62,7 +62,7 @@ async fn denied(harness: &Harness) -> TurnReport {
     report.unwrap()
 }
 
-/// The message that answers the only call of a session.
+/// Returns the message that answers the only call of a session.
 async fn answer_of(harness: &Harness, session: &str) -> Message {
     let history = harness.history(session).await.into_iter();
     let mut answers = history.filter(|message| message.role == Role::Tool);
@@ -141,7 +141,7 @@ async fn the_end_of_each_call_is_stored_and_outlives_a_restart_and_a_branch() {
 async fn a_message_of_an_earlier_version_has_no_status() {
     for harness in harnesses().await {
         let report = harness.say(None, "hello").await;
-        // The second is a status of a later version.
+        // The second value is a status of a later version.
         for status in [None, Some("later".to_owned())] {
             let row = ChatMessageRow {
                 turn_no: 1,

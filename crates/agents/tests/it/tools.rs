@@ -6,7 +6,7 @@ use gatehouse_agents::{Audience, ToolError};
 use serde_json::json;
 use std::time::Duration;
 
-/// The answer that the model gets for one call, and the status of the call.
+/// Returns the answer that the model gets for one call, and the status of the call.
 async fn outcome(harness: &Harness, name: &str, arguments: &str) -> (String, String) {
     let before = harness.model.seen().len();
     let calls = vec![(name.to_owned(), arguments.to_owned())];
@@ -176,7 +176,7 @@ async fn a_name_that_the_model_invented_is_kept_but_not_sent_back() {
     assert_eq!(stored[0].name, "no such tool!");
     assert_eq!(history[2].tool.as_deref(), Some("no such tool!"));
     harness.say(Some(session), "again").await;
-    // In the same turn and in the next one.
+    // The result is in the same turn and in the next turn.
     for request in [1, 2] {
         let calls = harness.model.messages(request)[2]["tool_calls"].clone();
         assert_eq!(calls[0]["function"]["name"], "no_such_tool_");

@@ -1,5 +1,5 @@
-//! Webhook text is data: its turns, and all later turns in its session until a person clears it, have only
-//! public tools.
+//! Webhook text is data. Its turns have only public tools. So do all later turns in its session until a person clears
+//! the session.
 
 use crate::fake_model::{call, say};
 use crate::harness::{Harness, TestTool, chat, harnesses, problem_of, webhook};
@@ -271,7 +271,7 @@ async fn many_texts_at_once_make_one_session() {
     }
 }
 
-/// A text of a person on a channel.
+/// Returns a text of a person on a channel.
 fn person(text: &str, number: u32, written_by: MessageOrigin) -> SendRequest {
     SendRequest {
         session: Target::Person {
@@ -297,11 +297,11 @@ async fn a_person_on_a_channel_has_a_session_that_no_webhook_can_use() {
         assert!(!session.tainted);
         let refused = agents.send_sync(webhook("channel:telegram:42", "two", None));
         assert_eq!(problem_of(refused.await.unwrap_err()).1, "session_key");
-        // The message is sent again after a crash, and continues its turn.
+        // The message is sent again after a crash and continues its turn.
         let again = person("one", 1, MessageOrigin::Owner);
         let again = agents.send_sync(again).await.unwrap();
         assert_eq!(again.turn_id, first.turn_id);
-        // The ID of a message of a channel is not the ID of a delivery.
+        // The ID of a channel message is not the ID of a delivery.
         let history = agents.history(first.session.as_str(), 10, None).await;
         let messages = history.unwrap().messages;
         assert_eq!(messages[0].content, "one");

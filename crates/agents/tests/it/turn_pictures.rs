@@ -1,4 +1,4 @@
-//! The pictures that the tools of a turn returned, for the channel that its answer goes to.
+//! The pictures that a turn's tools returned, for the channel of its answer.
 
 use crate::fake_model::{call, refuse, say};
 use crate::harness::{Harness, TestTool, chat, harnesses};
@@ -14,7 +14,7 @@ fn message(number: usize) -> DeliveryId {
     DeliveryId::from_text(format!("inbound:telegram:{number}"))
 }
 
-/// A text of a person on a channel.
+/// Returns a text of a person on a channel.
 async fn ask(harness: &Harness, number: usize) -> TurnReport {
     let request = SendRequest {
         session: Target::Person {
@@ -73,7 +73,7 @@ async fn the_pictures_are_those_of_the_turn_for_the_message() {
         assert_eq!(names(&harness, KEY, 4).await, none);
         assert_eq!(names(&harness, "channel:telegram:43", 1).await, none);
 
-        // Later turns of the owner do not change that.
+        // Later turns of the owner do not change the pictures of the earlier turn.
         let owner = harness.agents.send_sync(chat(Some(KEY), "Thanks.")).await;
         owner.unwrap();
         assert_eq!(names(&harness, KEY, 1).await, ["a.png", "b.png"]);

@@ -59,7 +59,7 @@ async fn an_answer_is_streamed_stored_and_reported() {
     }
 }
 
-/// A socket that falls 1,024 events behind is closed, so a fast model must not cause an event for each piece.
+/// A socket that lags 1,024 events behind is closed, so a fast model must not cause an event for each piece.
 #[tokio::test]
 async fn a_fast_model_publishes_at_most_one_delta_every_ten_milliseconds() {
     const PIECES: usize = 3_000;
@@ -232,14 +232,14 @@ async fn the_steps_of_a_turn_are_limited() {
         last["content"].as_str().unwrap().contains("no more steps"),
         "{last}"
     );
-    // A model that calls tools anyway is ignored.
+    // Tool calls of a model without tools are ignored.
     harness
         .model
         .will(vec![call("double", &json!({ "x": 3 })); 3]);
     let report = send("still").await.unwrap();
     assert_eq!((report.actions.len(), report.stop), (2, Stop::ToolLimit));
     assert!(!report.has_answer);
-    // The session continues; the fake model checks that every call has an answer.
+    // The session continues. The fake model checks that every call has an answer.
     assert!(
         harness
             .say(Some(report.session.as_str()), "and now")
@@ -304,7 +304,7 @@ async fn a_provider_that_fails_ends_the_turn_and_loses_nothing() {
         let (code, text) = problem_of(report.error.unwrap());
         assert_eq!(code, "PROVIDER_FAILED");
         assert!(!text.contains("bad key"), "{text}");
-        // The reasons are in the history.
+        // The history contains the reasons.
         let history = harness.history(session).await;
         let ends: Vec<_> = history
             .iter()
@@ -374,7 +374,7 @@ async fn an_agent_says_how_its_model_is_asked() {
     );
     assert_eq!(seen.get("tools"), None);
 
-    // The session keeps its agent; the model can be chosen per turn.
+    // The session keeps its agent. The model can be chosen per turn.
     let mut request = chat(Some(report.session.as_str()), "again");
     request.model = Some("fake/m3".to_owned());
     harness.agents.send_sync(request).await.unwrap();
@@ -465,7 +465,8 @@ async fn a_session_continues_after_a_crash_during_calls() {
         )
         .await;
         let harness = harness.restart().await;
-        // Offer a tool, so that calls are sent as calls. The first message is the system prompt.
+        // Offer a tool, because calls are otherwise not sent as calls. The first message is the
+        // system prompt.
         let tools = harness.agents.tools();
         tools.register(TestTool::double("double", Audience::Public));
         let report = harness

@@ -1,4 +1,4 @@
-//! What models used, and budgets. Each call to the model reads 10 tokens and writes 3, which costs 16 millionths.
+//! Model usage and budgets. Each model call reads 10 tokens and writes 3, which costs 16 millionths.
 
 use crate::fake_model::{Reaction, call, say};
 use crate::harness::{Harness, START, TestTool, chat, harnesses, problem_of, until, until_done};
@@ -173,7 +173,7 @@ async fn an_answer_that_was_stopped_is_estimated() {
 async fn a_budget_warns_once_and_then_stops_before_the_call_until_it_resets() {
     for harness in harnesses().await {
         let mut events = harness.agents.subscribe();
-        // 13 of 32 tokens were used before the budget exists.
+        // 13 of 32 tokens are used before the budget exists.
         harness.say(None, "1").await;
         let budget = set(&harness, limit("all", BudgetPeriod::Day, 32)).await;
         assert_eq!((budget.used_tokens, budget.exhausted), (13, false));
@@ -248,7 +248,7 @@ async fn a_budget_in_money_or_of_one_model_or_key_applies_to_its_calls_only() {
         set(&harness, limit("model:fake/other", BudgetPeriod::Day, 1)).await;
         harness.say(None, "another model").await;
         set(&harness, limit("model:fake/m1", BudgetPeriod::Day, 1)).await;
-        // The model is known only in the turn, so the text is stored and the turn fails.
+        // Only the turn knows the model, so the text is stored and the turn fails.
         let report = harness.say(None, "this model").await;
         assert_eq!(report.error.unwrap().code.name(), "BUDGET_EXHAUSTED");
         assert_eq!(harness.model.seen().len(), 3);
@@ -331,7 +331,7 @@ async fn a_budget_needs_a_known_scope_and_one_limit() {
     );
 }
 
-/// Providers cache the beginning of a request if it is the same as before.
+/// Providers cache the beginning of a request if it equals the previous one.
 #[tokio::test]
 async fn a_request_begins_like_the_previous_request() {
     let harness = Harness::new().await;
@@ -375,7 +375,7 @@ async fn the_budget_of_an_agent_is_the_budget_of_its_scope() {
         let made = agents.create_agent(new).await.unwrap();
         assert_eq!(made.budget, Some(own(13)));
         assert_eq!(scopes().await, [("agent:scout".to_owned(), 13)]);
-        // It limits this agent, and no other.
+        // The budget limits only this agent.
         let ask = || SendRequest {
             agent: Some("scout".to_owned()),
             ..chat(None, "hello")
@@ -383,7 +383,7 @@ async fn the_budget_of_an_agent_is_the_budget_of_its_scope() {
         agents.send_sync(ask()).await.unwrap();
         assert_eq!(refused(&harness, ask()).await.0, "BUDGET_EXHAUSTED");
         harness.say(None, "once").await;
-        // A budget that is set by its scope is shown with the agent.
+        // A budget that was set by its scope is shown with the agent.
         set(&harness, limit("agent:scout", BudgetPeriod::Day, 40)).await;
         assert_eq!(
             agents.get_agent("scout").await.unwrap().budget,
@@ -393,7 +393,7 @@ async fn the_budget_of_an_agent_is_the_budget_of_its_scope() {
         let shown: Vec<_> = listed.into_iter().map(|agent| agent.budget).collect();
         assert_eq!(shown, [None, Some(own(40))]);
         agents.send_sync(ask()).await.unwrap();
-        // Another change of the agent keeps it.
+        // Another change of the agent keeps the budget.
         let changed = |budget| AgentChanges {
             id: "scout".to_owned(),
             name: Some("Spy".to_owned()),
@@ -408,7 +408,7 @@ async fn the_budget_of_an_agent_is_the_budget_of_its_scope() {
         set(&harness, limit("agent:scout", BudgetPeriod::Month, 900)).await;
         let none = agents.update_agent(changed(Some(None))).await.unwrap();
         assert_eq!((none.budget, scopes().await), (None, Vec::new()));
-        // It ends with its agent.
+        // The budget ends with its agent.
         agents
             .update_agent(changed(Some(Some(own(7)))))
             .await

@@ -38,7 +38,7 @@ fn a_file_may_last_exactly_as_long_as_is_taken() {
     assert_eq!(error, AudioError::TooLong { max_seconds: 59 });
 }
 
-/// The file with this number of frames in its tag.
+/// Returns the file with this number of frames in its tag.
 fn with_frames(bytes: &[u8], frames: u32) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     let tag = bytes

@@ -23,7 +23,7 @@ const FORMATS: [Format; 6] = [
     Format::Flac,
 ];
 
-/// A sine of `hertz` at three quarters of full scale.
+/// Returns a sine of `hertz` at three quarters of full scale.
 fn tone(rate: u32, hertz: f64, count: usize) -> Sound {
     let samples = (0..count)
         .map(|at| {
@@ -34,7 +34,7 @@ fn tone(rate: u32, hertz: f64, count: usize) -> Sound {
     Sound { rate, samples }
 }
 
-/// A sweep from 100 Hz to a third of the rate.
+/// Returns a sweep from 100 Hz to a third of the rate.
 fn sweep(rate: u32, count: usize) -> Sound {
     let mut turns = 0.0;
     let samples = (0..count)
@@ -47,7 +47,7 @@ fn sweep(rate: u32, count: usize) -> Sound {
     Sound { rate, samples }
 }
 
-/// Decodes Ogg Opus like a player: without delay and padding.
+/// Decodes Ogg Opus without delay and padding, like a player.
 fn heard_opus(bytes: &[u8]) -> Sound {
     let mut reader = OggOpusReader::new(bytes).unwrap();
     let head = reader.head().clone();
@@ -105,7 +105,7 @@ fn heard_wav(bytes: &[u8]) -> Sound {
 mod mp3 {
     use super::*;
 
-    /// The rate and length of a frame according to its header (ISO/IEC 11172-3 and 13818-3, 2.4.2.3).
+    /// Returns the rate and length of a frame according to its header (ISO/IEC 11172-3 and 13818-3, 2.4.2.3).
     fn frame(header: &[u8]) -> (u32, usize) {
         let first = header[0] == 0xff && header[1] & 0xf7 == 0xf3;
         assert!(first, "no frame of Layer III without a checksum");
@@ -127,7 +127,7 @@ mod mp3 {
         (u32::try_from(rate).unwrap(), bytes + padding)
     }
 
-    /// The lengths of all frames.
+    /// Returns the lengths of all frames.
     fn frames(mut bytes: &[u8]) -> Vec<usize> {
         let mut lengths = Vec::new();
         while !bytes.is_empty() {
@@ -138,8 +138,8 @@ mod mp3 {
         lengths
     }
 
-    /// The rate, and the number of samples without delay and padding, according to the LAME header (LAME,
-    /// "Mp3 Info Tag revision 1").
+    /// Returns the rate, and the number of samples without delay and padding, according to the LAME header (LAME, "Mp3
+    /// Info Tag revision 1").
     pub fn declared(bytes: &[u8]) -> (u32, u64) {
         let (rate, length) = frame(bytes);
         let one = bytes[1] & 8 != 0;
@@ -206,7 +206,7 @@ fn streamed(sound: &Sound, format: Format, pieces: &[usize]) -> Vec<u8> {
     bytes
 }
 
-/// The rate and number of audible samples.
+/// Returns the rate and number of audible samples.
 fn length(bytes: &[u8], format: Format) -> (u32, u64) {
     let of = |sound: &Sound| (sound.rate, wide(sound.samples.len()));
     match format {
@@ -226,7 +226,7 @@ fn formats() -> impl Iterator<Item = Format> {
         .filter(move |format| Some(*format) != left_out)
 }
 
-/// Rising zero crossings per second, ignoring both ends.
+/// Returns the rising zero crossings per second, ignoring both ends.
 fn hertz(sound: &Sound) -> f64 {
     let tenth = sound.samples.len() / 10;
     let middle = &sound.samples[tenth..sound.samples.len() - tenth];
@@ -237,7 +237,7 @@ fn hertz(sound: &Sound) -> f64 {
     (rises.len() - 1) as f64 * f64::from(sound.rate) / (last - first) as f64
 }
 
-/// The RMS level, ignoring both ends.
+/// Returns the RMS level, ignoring both ends.
 fn level(sound: &Sound) -> f64 {
     let tenth = sound.samples.len() / 10;
     let middle = &sound.samples[tenth..sound.samples.len() - tenth];
@@ -245,7 +245,7 @@ fn level(sound: &Sound) -> f64 {
     (sum / middle.len() as f64).sqrt()
 }
 
-/// Asserts the same length, to the sample, and the same tone. LAME scales everything by 0.95, which prevents
+/// Asserts exactly the same length in samples and the same tone. LAME scales everything by 0.95, which prevents
 /// clipping by its rounding.
 fn is_the_tone(format: Format, heard: &Sound, sound: &Sound) {
     let due = scale(

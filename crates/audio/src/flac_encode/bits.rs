@@ -10,7 +10,7 @@ pub(super) struct Bits {
 }
 
 impl Bits {
-    /// Adds the lowest `count` bits of `value`, at most 56. The other bits are 0.
+    /// Adds the lowest `count` bits of `value`, at most 56. Higher bits of `value` must be 0.
     pub(super) fn put(&mut self, value: u64, count: u32) {
         self.rest = (self.rest << count) | value;
         self.count += count;
@@ -50,7 +50,7 @@ impl Bits {
     }
 }
 
-/// The checksum of a frame header (section 9.1.8): x^8 + x^2 + x + 1.
+/// Returns the checksum of a frame header (section 9.1.8): x^8 + x^2 + x + 1.
 pub(super) fn crc8(bytes: &[u8]) -> u8 {
     bytes.iter().fold(0, |crc, byte| {
         (0..8).fold(crc ^ byte, |crc: u8, _| {
@@ -59,7 +59,7 @@ pub(super) fn crc8(bytes: &[u8]) -> u8 {
     })
 }
 
-/// The checksum of a frame (section 9.3): x^16 + x^15 + x^2 + 1.
+/// Returns the checksum of a frame (section 9.3): x^16 + x^15 + x^2 + 1.
 pub(super) fn crc16(bytes: &[u8]) -> u16 {
     bytes.iter().fold(0, |crc, byte| {
         (0..8).fold(crc ^ (u16::from(*byte) << 8), |crc: u16, _| {

@@ -1,4 +1,4 @@
-//! Tests of the parent module. `encode/tests.rs` has those of all formats.
+//! Tests of the parent module. `encode/tests.rs` contains the tests of all formats.
 
 use proptest::prelude::*;
 

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// A sine of `hertz` that begins at sample `start`.
+/// Returns a sine of `hertz` that begins at sample `start`.
 fn sine(rate: u32, hertz: f64, start: usize, count: usize) -> Sound {
     let samples = (start..start + count)
         .map(|at| {
@@ -26,7 +26,7 @@ fn flat(rate: u32, level: i16, count: usize) -> Sound {
     }
 }
 
-/// The largest step between adjacent samples.
+/// Returns the largest step between adjacent samples.
 fn steepest(samples: &[i16]) -> i32 {
     samples
         .windows(2)

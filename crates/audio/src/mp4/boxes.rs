@@ -12,7 +12,7 @@ pub(super) struct Part<'a> {
     pub(super) content: &'a [u8],
 }
 
-/// The boxes in `bytes`, in order.
+/// Returns the boxes in `bytes`, in order.
 pub(super) fn children(bytes: &[u8]) -> impl Iterator<Item = Part<'_>> {
     let mut at = 0_usize;
     std::iter::from_fn(move || {
@@ -38,7 +38,7 @@ pub(super) fn children(bytes: &[u8]) -> impl Iterator<Item = Part<'_>> {
     })
 }
 
-/// The content of the first box of this name.
+/// Returns the content of the first box of this name.
 pub(super) fn child(bytes: &[u8], name: [u8; 4]) -> Option<&[u8]> {
     children(bytes)
         .find(|part| part.name == name)

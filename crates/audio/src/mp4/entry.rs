@@ -10,9 +10,9 @@ use crate::read::{big32, find};
 /// The decoder's parameters, which come before the first packet.
 pub(super) enum Codec {
     Aac {
-        /// The `AudioSpecificConfig` of its LC stream.
+        /// The `AudioSpecificConfig` of the track's LC stream.
         config: Vec<u8>,
-        /// Samples per second of that stream.
+        /// Samples per second of the LC stream.
         rate: u32,
     },
     Opus(Head),
@@ -83,7 +83,7 @@ fn aac(descriptors: &[u8]) -> Option<Codec> {
     (tag == 5).then(|| config_of(config)).flatten()
 }
 
-/// The tag and content of a descriptor.
+/// Returns the tag and content of a descriptor.
 fn descriptor(bytes: &[u8]) -> Option<(u8, &[u8])> {
     let tag = *bytes.first()?;
     let mut length = 0_usize;

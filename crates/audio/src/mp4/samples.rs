@@ -1,7 +1,7 @@
 //! Locates the packets of a track: in its table (ISO 14496-12, 8.7) or in fragments (8.8).
 //!
-//! A table can declare the same few bytes as millions of packets. The packets together may therefore have at
-//! most as many bytes as the file, and there may be at most as many packets as the file has bytes.
+//! A table can declare the same few bytes as millions of packets. The total size of all packets is therefore limited to
+//! the size of the file, and the number of packets to its number of bytes.
 
 mod fragments;
 
@@ -14,12 +14,12 @@ pub(super) use fragments::in_fragments;
 /// Receives a packet.
 type Each<'e> = dyn FnMut(&[u8]) -> Result<(), AudioError> + 'e;
 
-/// A file, with limits on what may still be read from it.
+/// A file, with limits for further reads.
 pub(super) struct File<'a> {
     bytes: &'a [u8],
-    /// The number of packets that may still be read.
+    /// The number of further packets that may be read.
     packets: usize,
-    /// The number of bytes that those packets may have.
+    /// The number of bytes that further packets may have in total.
     left: u64,
 }
 
@@ -32,7 +32,8 @@ impl<'a> File<'a> {
         }
     }
 
-    /// Returns the packet at `place`, empty if it is incomplete. `None` after a limit is reached.
+    /// Returns the packet at `place`, which is empty if it is incomplete. Returns `None` after a
+    /// limit is reached.
     fn packet(&mut self, place: u64, size: u64) -> Option<&'a [u8]> {
         self.packets = self.packets.checked_sub(1)?;
         let end = place.saturating_add(size);
@@ -81,7 +82,7 @@ pub(super) fn in_table(
     Ok(())
 }
 
-/// Packet sizes: one for all, or a list.
+/// Packet sizes: one size for all packets, or a list.
 struct Sizes<'a> {
     all: u32,
     count: usize,

@@ -9,7 +9,7 @@ fn place(bytes: &[u8], name: [u8; 4]) -> usize {
     bytes.windows(4).position(|word| *word == name).unwrap()
 }
 
-/// The file with bytes overwritten at an offset after the name of a box.
+/// Returns the file with bytes overwritten at an offset after the name of a box.
 fn changed(file: &[u8], name: [u8; 4], behind: usize, with: &[u8]) -> Vec<u8> {
     let mut bytes = file.to_vec();
     let at = place(file, name) + behind;

@@ -1,8 +1,7 @@
 //! Parses Ogg pages (RFC 3533, 6).
 //!
-//! Up to 65 kB must be summed to find out that a candidate is not a page. The total of such wasted work is
-//! bounded in proportion to the file length. Once the bound is reached the search ends, which keeps it
-//! linear.
+//! Up to 65 kB must be summed to detect that a candidate is not a page. The total of such wasted work is bounded in
+//! proportion to the file length. The search ends when the bound is reached, so its time is linear.
 
 use crate::read::{find, little32, little64};
 
@@ -28,11 +27,11 @@ pub(crate) struct Page<'a> {
 pub(super) struct Pages<'a> {
     bytes: &'a [u8],
     at: usize,
-    /// Bytes that may still be summed for candidates that are not pages.
+    /// The number of bytes that may still be summed for candidates that are not pages.
     spare: usize,
 }
 
-/// Bytes that may be wasted in any file, enough for some broken pages.
+/// The number of bytes that may be wasted in any file. It is enough for a few broken pages.
 const WASTE_BYTES: usize = 1024 * 1024;
 
 impl<'a> Pages<'a> {
@@ -44,7 +43,8 @@ impl<'a> Pages<'a> {
         }
     }
 
-    /// Where the search for the next page starts: after the last one returned.
+    /// Returns the position where the search for the next page starts: after the last returned
+    /// page.
     #[cfg(test)]
     pub(super) fn at(&self) -> usize {
         self.at
@@ -68,7 +68,7 @@ impl<'a> Iterator for Pages<'a> {
     }
 }
 
-/// The length in bytes of the candidate page at the start of `bytes`.
+/// Returns the length in bytes of the candidate page at the start of `bytes`.
 fn length(bytes: &[u8]) -> Option<usize> {
     let segments = usize::from(*bytes.get(26)?);
     let lengths = bytes.get(27..27 + segments)?;
@@ -100,7 +100,7 @@ fn read(bytes: &[u8]) -> Option<(Page<'_>, usize)> {
     Some((page, all.len()))
 }
 
-/// The checksum of a page, with its own field as zeros: CRC-32 with the polynomial 0x04C11DB7, neither
+/// Returns the checksum of a page, with its own field as zeros: CRC-32 with the polynomial 0x04C11DB7, neither
 /// reflected nor inverted.
 pub(super) fn checksum(page: &[u8]) -> u32 {
     page.iter().enumerate().fold(0, |sum: u32, (at, byte)| {

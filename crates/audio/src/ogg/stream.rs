@@ -55,7 +55,7 @@ struct Stream {
     state: State,
     /// The expected number of the next page.
     next: u32,
-    /// The incomplete packet; `None` when its start was lost.
+    /// The incomplete packet, or `None` if its start was lost.
     partial: Option<Vec<u8>>,
 }
 
@@ -70,7 +70,7 @@ enum State {
 }
 
 impl State {
-    /// The state after the first packet of a stream.
+    /// Returns the state after the first packet of a stream.
     fn begin(packet: &[u8]) -> Option<Self> {
         if let Some(head) = Head::read(packet) {
             return Some(Self::OpusTags(head));
@@ -185,7 +185,7 @@ impl Stream {
     }
 }
 
-/// Reports the audio streams one after the other. Skips streams multiplexed with the first.
+/// Reports the audio streams one after another. Skips streams that are multiplexed with the first.
 pub(super) fn walk(
     bytes: &[u8],
     each: &mut dyn FnMut(Event<'_>) -> Result<(), AudioError>,

@@ -115,7 +115,7 @@ fn headers_alone_are_empty() {
     ));
 }
 
-/// A page with these packets. Each but the last is shorter than 255 bytes.
+/// Returns a page with these packets. Each but the last is shorter than 255 bytes.
 fn page_of(flags: u8, number: u32, position: u64, packets: &[&[u8]]) -> Vec<u8> {
     let mut lengths = Vec::new();
     for packet in packets {

@@ -4,7 +4,8 @@ use super::*;
 
 const OPUS_PACKET: [u8; 3] = [0b1111_1100, 0xFF, 0xFE];
 
-/// The number of packets accepted before the limit, and the number of samples that they yielded.
+/// Returns the number of packets accepted before the limit, and the number of samples that they
+/// yielded.
 fn taken(decoder: Decoder, trim: Trim, packet: &[u8], most: u64) -> (u64, u64) {
     let mut take = |_: u32, _: &[i16]| Ok(());
     let mut output = Output::new(1, &mut take);

@@ -78,7 +78,7 @@ fn full_scale_is_clipped_and_does_not_wrap() {
         });
     }
     let out = through(24_000, 48_000, &source, 1_000);
-    // In the middle of each plateau the sign is that of the source.
+    // In the middle of each plateau, the sign equals the sign of the source.
     for (i, wanted) in source.iter().enumerate().filter(|(i, _)| i % 24 == 12) {
         assert_eq!(out[2 * i] > 0, *wanted > 0, "at {i}");
     }

@@ -1,4 +1,4 @@
-//! Reads bits packed from the least significant on (Vorbis I specification, 2.1).
+//! Reads bits that are packed from the least significant bit on (Vorbis I specification, 2.1).
 
 use crate::sample::{narrow, wide};
 
@@ -14,7 +14,7 @@ impl<'a> Bits<'a> {
         Self { bytes, at: 0 }
     }
 
-    /// The next integer of `count` bits, at most 32; `None` when the bits are incomplete.
+    /// Returns the next integer of `count` bits, at most 32, or `None` if the bits are incomplete.
     pub(super) fn take(&mut self, count: u32) -> Option<u32> {
         let from = narrow(self.at / 8);
         let shift = self.at % 8;
@@ -29,7 +29,7 @@ impl<'a> Bits<'a> {
         u32::try_from((value >> shift) & ((1 << count) - 1)).ok()
     }
 
-    /// Skips bits; `None` when there are too few.
+    /// Skips bits. Returns `None` if there are too few.
     pub(super) fn skip(&mut self, count: u64) -> Option<()> {
         let end = self.at.checked_add(count)?;
         if end > wide(self.bytes.len()).saturating_mul(8) {

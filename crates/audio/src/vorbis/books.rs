@@ -20,7 +20,8 @@ const PLACE: u64 = 16;
 /// Bytes per entry while the table is built.
 const ENTRY: u64 = 48;
 
-/// Skips a codebook and returns an upper bound of its tables in bytes. `None` when it is broken.
+/// Skips a codebook and returns an upper bound of its tables in bytes. Returns `None` if the
+/// codebook is broken.
 pub(super) fn cost(bits: &mut Bits<'_>) -> Option<u64> {
     bits.take(24).filter(|sync| *sync == 0x56_4342)?;
     let dimensions = bits.take(16)?;
@@ -75,8 +76,8 @@ impl Lengths {
         self.0.iter().sum()
     }
 
-    /// The number of prefixes of this length that are not complete codewords. The codewords fill the tree, so
-    /// these are the prefixes not taken by shorter codewords. `None` when there are more codewords than fit.
+    /// Returns the number of prefixes of this length that are not complete codewords. The codewords fill the tree, so
+    /// these are the prefixes that shorter codewords leave free. Returns `None` if there are more codewords than fit.
     fn open(&self, depth: usize) -> Option<u64> {
         let taken: u64 = (0..=depth)
             .zip(self.0)
@@ -85,7 +86,8 @@ impl Lengths {
         (1_u64 << depth).checked_sub(taken)
     }
 
-    /// Slots in the table. `None` when the codewords do not fill the tree exactly.
+    /// Returns the number of slots in the table. Returns `None` if the codewords do not fill the
+    /// tree exactly.
     fn places(&self) -> Option<u64> {
         let used = self.used();
         let single = used == 1 && self.0.get(1) == Some(&1);
@@ -122,8 +124,8 @@ fn lookup(bits: &mut Bits<'_>, entries: u32, dimensions: u32) -> Option<u64> {
     Some(all * 4 + values * 4)
 }
 
-/// The largest integer whose power is at most `entries` (9.2.3). `None` where the decoder, which rounds,
-/// would compute another value and misread what follows.
+/// Returns the largest integer whose power is at most `entries` (9.2.3). The decoder uses rounding. Returns `None` if
+/// its result would differ, because the decoder would then misread the following data.
 #[expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,

@@ -22,7 +22,7 @@ impl Writer {
     }
 }
 
-/// The first header: mono, 44,100 Hz, blocks of 256 and 2,048.
+/// Returns the first header: mono, 44,100 Hz, blocks of 256 and 2,048.
 pub(crate) fn identification() -> Vec<u8> {
     let mut head = b"\x01vorbis\0\0\0\0\x01".to_vec();
     head.extend(44_100_u32.to_le_bytes());
@@ -31,8 +31,8 @@ pub(crate) fn identification() -> Vec<u8> {
     head
 }
 
-/// A third header with `books` codebooks of `entries` entries and vectors of 32 dimensions. Nothing else in
-/// it is expensive.
+/// Returns a third header with `books` codebooks of `entries` entries and vectors of 32 dimensions. Nothing else in it
+/// is expensive.
 pub(crate) fn with_books(books: u32, entries: u32) -> Vec<u8> {
     let mut writer = Writer::default();
     writer.put(books - 1, 8);

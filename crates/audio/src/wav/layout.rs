@@ -41,7 +41,7 @@ impl Layout {
         self.channels.saturating_mul(self.width).max(1)
     }
 
-    /// The mean of the channels, rounded to the nearest.
+    /// Returns the mean of the channels, rounded to the nearest.
     pub(super) fn sample(self, frame: &[u8]) -> i16 {
         let sum: i64 = frame
             .chunks_exact(self.width)
@@ -52,7 +52,7 @@ impl Layout {
         i16::try_from(mean).unwrap_or(i16::MAX)
     }
 
-    /// One sample, scaled to 32 bits.
+    /// Returns one sample, scaled to 32 bits.
     fn one(self, bytes: &[u8]) -> i32 {
         match *bytes {
             // 8-bit samples are unsigned.

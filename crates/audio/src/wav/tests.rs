@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// A chunk with the correct length.
+/// Returns a chunk with the correct length.
 fn chunk(name: [u8; 4], body: &[u8]) -> Vec<u8> {
     let length = u32::try_from(body.len()).unwrap();
     let mut bytes = [&name[..], &length.to_le_bytes(), body].concat();
@@ -197,7 +197,7 @@ fn what_is_no_wave_is_refused() {
     for rate in [1_000, 384_000] {
         assert!(read(&wave(&[fmt(1, 1, rate, 16), data.clone()])).is_ok());
     }
-    // Rejected at the first wrong byte, not at the end.
+    // The input is rejected at the first wrong byte, not at the end.
     assert_eq!(WavStream::new().push(b"X"), Err(AudioError::Unreadable));
     assert_eq!(WavStream::new().push(b"RI"), Ok(Vec::new()));
 }

@@ -1,7 +1,7 @@
 //! Parses EBML elements (RFC 8794, 4 to 6), limited to the Matroska elements that audio needs (RFC 9559, 5).
 //!
-//! The parser ignores the length of container elements and reads their children as part of the parent. The
-//! unknown lengths of a live recording therefore do not matter.
+//! The parser ignores the length of container elements and reads their children as part of the parent. The unknown
+//! lengths of a live recording are therefore harmless.
 
 use crate::AudioError;
 use crate::read::{big, find};
@@ -149,19 +149,21 @@ fn block(content: &[u8], cluster_time: u64) -> Option<Block<'_>> {
     })
 }
 
-/// An unsigned integer of up to eight bytes. A positive signed integer has the same encoding.
+/// Returns an unsigned integer of up to eight bytes. A positive signed integer has the same
+/// encoding.
 fn number(content: &[u8]) -> u64 {
     big(content, 0, content.len().min(8)).unwrap_or_default()
 }
 
-/// The length in bytes of the variable-length integer that starts with this byte (RFC 8794, 4).
+/// Returns the length in bytes of the variable-length integer that starts with this byte (RFC 8794,
+/// 4).
 fn vint_length(first: u8) -> Option<usize> {
     let zeros = usize::try_from(first.leading_zeros()).ok()?;
     (zeros < 8).then_some(zeros + 1)
 }
 
-/// A variable-length integer without its marker bit, and its length in bytes. The value is `None` when all
-/// its bits are set, which means "unknown".
+/// Returns a variable-length integer without its marker bit, and its length in bytes. The value is `None` if all its
+/// bits are set, which means "unknown".
 pub(super) fn vint(bytes: &[u8]) -> Option<(Option<u64>, usize)> {
     let length = vint_length(*bytes.first()?)?;
     let largest = u64::MAX >> (64 - 7 * wide(length));

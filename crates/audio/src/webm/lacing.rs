@@ -1,5 +1,5 @@
-//! Splits a block that contains several packets (RFC 9559, 10.3), and the three Vorbis headers, which are
-//! laced the same way (RFC 9559's codec mappings).
+//! Splits a block that contains several packets (RFC 9559, 10.3). Also splits the three Vorbis headers, which use the
+//! same lacing (RFC 9559's codec mappings).
 
 use super::ebml::vint;
 use crate::AudioError;
@@ -21,7 +21,8 @@ pub(super) fn packets(
     let count = usize::from(*count) + 1;
     let laced = match kind {
         1 => xiph(rest, count),
-        // Reject more packets than bytes, so that a few bytes cannot become hundreds of packets.
+        // There cannot be more packets than bytes. Otherwise, a few bytes could become hundreds of
+        // packets.
         2 if rest.len() < count => None,
         2 => Some((vec![rest.len() / count; count - 1], rest)),
         _ => ebml(rest, count),
@@ -39,7 +40,7 @@ pub(super) fn packets(
     each(rest)
 }
 
-/// The three Vorbis headers.
+/// Returns the three Vorbis headers.
 pub(super) fn vorbis_headers(private: &[u8]) -> Option<[&[u8]; 3]> {
     let rest = private.strip_prefix(&[2])?;
     let (lengths, rest) = xiph(rest, 3)?;
@@ -48,7 +49,7 @@ pub(super) fn vorbis_headers(private: &[u8]) -> Option<[&[u8]; 3]> {
     Some([first, second, third])
 }
 
-/// Lengths of all packets but the last, as sums of bytes.
+/// Returns the lengths of all packets but the last. Each length is a sum of bytes.
 fn xiph(bytes: &[u8], count: usize) -> Option<(Vec<usize>, &[u8])> {
     let mut lengths = Vec::with_capacity(count);
     let mut rest = bytes;
@@ -67,7 +68,8 @@ fn xiph(bytes: &[u8], count: usize) -> Option<(Vec<usize>, &[u8])> {
     Some((lengths, rest))
 }
 
-/// Lengths of all packets but the last: the first as a value, the others as differences.
+/// Returns the lengths of all packets but the last. The first is stored as a value, the others as
+/// differences.
 fn ebml(bytes: &[u8], count: usize) -> Option<(Vec<usize>, &[u8])> {
     let mut lengths = Vec::with_capacity(count);
     let mut rest = bytes;
@@ -79,7 +81,7 @@ fn ebml(bytes: &[u8], count: usize) -> Option<(Vec<usize>, &[u8])> {
         last = if lengths.is_empty() {
             value
         } else {
-            // A signed number has an offset of half its range.
+            // A signed number is stored with an offset of half its range.
             let half = (1_u64 << (7 * wide(taken) - 1)) - 1;
             last.checked_add(value)?.checked_sub(half)?
         };

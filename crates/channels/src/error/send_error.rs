@@ -1,4 +1,4 @@
-//! Failures of sending a message, as callers receive them.
+//! Errors of sending a message, as returned to callers.
 
 use super::{Failure, STORAGE_UNAVAILABLE, incomplete_text};
 use gatehouse_secrets::SecretsError;
@@ -10,7 +10,7 @@ pub enum SendError {
     /// A later attempt may succeed.
     #[error("{why}")]
     Retry {
-        /// The wait that the vendor asked for.
+        /// The wait that the vendor requested.
         after: Option<Duration>,
         /// A reason to show to the user. Contains no secret.
         why: String,

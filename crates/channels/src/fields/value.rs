@@ -12,7 +12,7 @@ use url::{Host, Url};
 const MAX_CHARACTERS: usize = 4096;
 const MAX_HEADERS: usize = 32;
 
-/// Returns the value to store; `None` removes it. The error is the reason for people.
+/// Returns the value to store, or `None` to remove it. The error is the reason for people.
 pub(super) fn read_one(
     spec: &FieldSpec,
     value: &Value,
@@ -29,7 +29,7 @@ pub(super) fn read_one(
         Value::Array(list) if spec.kind == FieldKind::Mailboxes => joined(list)?,
         _ => return Err("expected a text".to_owned()),
     };
-    // A password may begin or end with a space; a line break is left over from copying.
+    // A password may begin or end with a space. A line break at its end comes from copying.
     let text = if spec.secret {
         text.trim_end_matches(['\r', '\n'])
     } else {

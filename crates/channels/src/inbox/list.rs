@@ -21,11 +21,11 @@ pub struct InboxFilter {
 /// A page of messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InboxPage {
-    /// Newest first.
+    /// The messages, newest first.
     pub messages: Vec<InboxMessage>,
-    /// How many of all messages are unread.
+    /// The number of unread messages in the whole inbox.
     pub unread: u64,
-    /// How many of all messages have been read.
+    /// The number of read messages in the whole inbox.
     pub read: u64,
     /// The cursor of the next page; absent on the last page.
     pub next_cursor: Option<String>,

@@ -32,7 +32,7 @@ impl Inner {
         })
     }
 
-    /// Finds an account that can be changed, which excludes built-in ones.
+    /// Finds an account that can be changed. Built-in accounts are excluded.
     pub(super) async fn find_own(&self, id: &str) -> Result<StoredAccount, ChannelsError> {
         let found = self.find_existing(id).await?;
         if found.sender.about().built_in && found.row.id == found.row.kind {

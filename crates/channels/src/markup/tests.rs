@@ -14,7 +14,8 @@ fn slack_sees_no_ping_no_link_and_no_entity() {
     ));
 }
 
-/// Slack has no escape for these. Change this test together with the documentation of `slack`.
+/// Slack has no escape for these characters. Change this test together with the documentation of
+/// `slack`.
 #[test]
 fn slack_formatting_passes() {
     assert_eq!(Markup::Slack.escape("*b* _i_ ~s~ `c`"), "*b* _i_ ~s~ `c`");

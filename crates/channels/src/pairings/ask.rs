@@ -9,7 +9,7 @@ use gatehouse_domain::{Actor, Random, Timestamp};
 use gatehouse_store::{AuditEntry, ChannelPairingRow, Conn, StoreError};
 use serde_json::json;
 
-/// A code to send to the person who gets it.
+/// A code to send to the person who requested it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PairingRequest {
     /// The vendor's ID of the person.
@@ -32,7 +32,7 @@ pub(super) fn new_code(random: &dyn Random) -> String {
 }
 
 impl Inner {
-    /// Stores that a person asks to be paired. Returns the code to send, if the person may get one.
+    /// Stores a pairing request. Returns the code to send if the person may get one.
     pub(crate) async fn ask_to_pair(
         &self,
         conn: &mut Conn,

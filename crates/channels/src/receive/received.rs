@@ -1,4 +1,4 @@
-//! Messages as they are received, and why they cannot be.
+//! Messages as they are received, and the errors of receiving.
 
 use crate::error::{Failure, STORAGE_UNAVAILABLE, incomplete_text};
 use crate::pairings::PairingRequest;
@@ -13,14 +13,14 @@ use std::time::Duration;
 pub struct Received {
     /// The position after these messages, in the vendor's format.
     pub position: Option<String>,
-    /// Whether the position must be stored now, even if no message is.
+    /// Whether the position must be stored even if no message is stored.
     pub is_new_position: bool,
     pub messages: Vec<ReceivedMessage>,
     pub presses: Vec<Press>,
-    /// The maximum number of messages per person that are stored within each of these periods. Further ones are
+    /// The maximum number of messages per person that are stored within each of these periods. Further messages are
     /// dropped.
     pub at_most: &'static [(Duration, i64)],
-    /// A problem to show to the user, although messages are received.
+    /// A problem to show to the user. Messages are still received.
     pub warning: Option<&'static str>,
 }
 
@@ -43,15 +43,15 @@ pub struct ReceivedMessage {
     pub is_own: bool,
     /// `None` if the message has no text.
     pub text: Option<String>,
-    /// At most ten.
+    /// At most ten files.
     pub files: Vec<ReceivedFile>,
     /// The earlier message that this one quotes or replies to.
     pub quote: Option<ReceivedQuote>,
-    /// The answer to a paired person that needs no agent.
+    /// A fixed answer to a paired person. It needs no agent.
     pub answer: Option<&'static str>,
     /// A sentence that follows the code, if the person gets one.
     pub code_note: Option<&'static str>,
-    /// Whether this is an invitation of the bot to the conversation instead of a message.
+    /// Whether this is an invitation of the bot to a conversation, not a message.
     pub is_invitation: bool,
 }
 
@@ -60,9 +60,9 @@ pub struct ReceivedMessage {
 pub struct ReceivedFile {
     /// The ID by which [`crate::Channels::fetch_files`] finds the file.
     pub id: String,
-    /// The name that the person's program gave it.
+    /// The file name, as chosen by the person's program.
     pub name: String,
-    /// Whether it is a recording of the person's voice, made in the vendor's program.
+    /// Whether the file is a recording of the person's voice, made in the vendor's program.
     pub is_voice: bool,
 }
 
@@ -75,7 +75,7 @@ pub struct StoredMessages {
     pub requests: Vec<PairingRequest>,
     /// The conversations whose invitations are accepted.
     pub accepted: Vec<String>,
-    /// Whether another node receives now, so that nothing was stored.
+    /// Whether another node is now the receiver. Nothing was stored then.
     pub is_lease_lost: bool,
 }
 
@@ -89,7 +89,7 @@ pub enum ReceiveError {
         /// A reason to show to the user. Contains no secret.
         why: String,
     },
-    /// No request can succeed until the account is changed.
+    /// Receiving cannot work until the account is changed.
     #[error("{why}")]
     Stopped {
         /// A reason to show to the user. Contains no secret.

@@ -17,19 +17,20 @@ pub struct Button {
 /// The text of a question.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QuestionText {
-    /// The call, which is shown character by character; possibly empty.
+    /// The call, shown character by character; possibly empty.
     pub call: String,
-    /// The text after the call: sentences of Gatehouse, possibly with a link at the end of a line.
+    /// The text after the call: sentences from Gatehouse, possibly with a link at the end of a
+    /// line.
     pub rest: String,
 }
 
 impl QuestionText {
-    /// The whole text, for vendors that show text as it is.
+    /// Returns the whole text, for vendors that show text unchanged.
     pub(crate) fn whole(&self) -> String {
         self.with(&self.call, &self.rest)
     }
 
-    /// Joins the parts after they were written for a vendor.
+    /// Joins the parts after both were formatted for a vendor.
     pub(crate) fn with(&self, call: &str, rest: &str) -> String {
         if self.call.is_empty() {
             return rest.to_owned();
@@ -45,7 +46,7 @@ pub struct Question<'a> {
     pub chat: &'a str,
     pub thread: Option<&'a str>,
     pub text: &'a QuestionText,
-    /// One row per inner list.
+    /// The buttons. Each inner list is a row.
     pub buttons: &'a [Vec<Button>],
 }
 
@@ -63,7 +64,7 @@ pub struct SentQuestion {
 pub struct Press {
     /// The ID for acknowledging the press.
     pub id: String,
-    /// The vendor's ID of the person who pressed.
+    /// The vendor's ID of the person who pressed the button.
     pub person: String,
     /// The vendor's ID of the conversation with the button.
     pub chat: String,
@@ -72,32 +73,35 @@ pub struct Press {
     /// The vendor's ID of the message with the button.
     pub message_id: String,
     pub data: String,
-    /// The call as the message shows it, in the vendor's markup. Only for vendors that need it to remove the buttons.
+    /// The call as the message shows it, in the vendor's markup. Set only for vendors that need it to remove the
+    /// buttons.
     pub shown: Option<String>,
 }
 
-/// A note to the person who pressed.
+/// A note to the person who pressed the button.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Note<'a> {
     pub text: &'a str,
-    /// Whether the question will show this too.
+    /// Whether the question will show the same text.
     pub is_shown: bool,
 }
 
-/// Asks questions with buttons. It implements the vendor's wire format and decides nothing about people or calls.
+/// Asks questions with buttons. Implements the vendor's wire format and makes no decisions about people or calls.
 pub(crate) trait Buttons: Send + Sync {
-    /// Whether the text is not too long for a question.
+    /// Returns whether the text is short enough for a question.
     fn fits(&self, text: &QuestionText) -> bool;
 
-    /// Escapes characters of a part of the call that the vendor would remove, replace or interpret.
+    /// Escapes the characters that the vendor would remove, replace or interpret in a part of the
+    /// call.
     fn escape<'a>(&self, text: &'a str) -> Visible<'a>;
 
-    /// The direct conversation with a person, if its ID follows from the person's.
+    /// Returns the direct conversation with a person, if its ID follows from the person's ID.
     fn chat_of(&self, _person: &str) -> Option<String> {
         None
     }
 
-    /// The person with whom a conversation is direct; `None` if others read it or the vendor does not report it.
+    /// Returns the person of a direct conversation. Returns `None` if other people read it or the vendor does not
+    /// report that.
     fn person_of<'a>(
         &'a self,
         source: Source<'a>,
@@ -110,7 +114,7 @@ pub(crate) trait Buttons: Send + Sync {
         question: Question<'a>,
     ) -> BoxFuture<'a, Result<SentQuestion, Failure>>;
 
-    /// Replaces the buttons of a question. `at` is the conversation and the message, `text` the new text.
+    /// Replaces the buttons of a question. `at` is the conversation and the message. `text` is the new text.
     fn offer<'a>(
         &'a self,
         source: Source<'a>,
@@ -127,8 +131,8 @@ pub(crate) trait Buttons: Send + Sync {
         text: &'a QuestionText,
     ) -> BoxFuture<'a, Result<(), Failure>>;
 
-    /// Removes the buttons of the question with a pressed button. A vendor that cannot do only this shows `result`
-    /// below the call.
+    /// Removes the buttons of the question with the pressed button. If the vendor cannot remove buttons alone, `result`
+    /// is shown below the call.
     fn retire<'a>(
         &'a self,
         source: Source<'a>,

@@ -1,5 +1,5 @@
-//! `discord`: the gateway (<https://docs.discord.com/developers/events/gateway>). A session that is interrupted is
-//! resumed: Discord sends the events after the last one that was stored.
+//! `discord`: the gateway (<https://docs.discord.com/developers/events/gateway>). An interrupted session is resumed:
+//! Discord sends the events after the last event that was stored.
 
 mod buttons;
 mod events;
@@ -126,7 +126,7 @@ async fn call(source: Source<'_>, method: Method, path: &[&str]) -> Result<Answe
     send(source, request(source, method, path)?).await
 }
 
-/// Like [`call`], with a body.
+/// Calls like [`call`], with a body.
 async fn call_with(
     source: Source<'_>,
     method: Method,

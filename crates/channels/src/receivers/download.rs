@@ -7,7 +7,7 @@ use reqwest::RequestBuilder;
 use std::time::Duration;
 use url::Url;
 
-/// How long fetching a file may take.
+/// The time limit for fetching a file.
 const FILE_TIME: Duration = Duration::from_mins(2);
 
 /// The limits of a request with a voice message or a picture.
@@ -16,8 +16,8 @@ pub(super) const UPLOAD: Limits = Limits {
     bytes: 64 * 1024,
 };
 
-/// Sends the request and returns the file, which may be empty; `None` if it is larger than `max_bytes`. Errors name the
-/// vendor as `noun`.
+/// Sends the request and returns the file, which may be empty. Returns `None` if it is larger than `max_bytes`. `noun`
+/// is the vendor's name in errors.
 pub(super) async fn download(
     source: Source<'_>,
     noun: &str,

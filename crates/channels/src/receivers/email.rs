@@ -1,8 +1,8 @@
 //! `email`: emails of an IMAP mailbox, reported by IDLE (RFC 2177) or requested every half minute.
 //!
-//! An email is read only if the owner's mail server has authenticated the domain of its sender ([`results`]), and if a
-//! person wrote it. The position is the UID of the last email that was examined, together with the server, user,
-//! mailbox and UIDVALIDITY for which that UID is valid.
+//! An email is read only if the owner's mail server has authenticated the domain of its sender ([`results`]) and a
+//! person wrote it. The position is the UID of the last examined email, together with the server, user, mailbox and
+//! UIDVALIDITY for which that UID is valid.
 
 mod connection;
 mod content;
@@ -34,25 +34,27 @@ use crate::receive::{ReceiveError, Received};
 use futures_util::future::BoxFuture;
 use std::time::Duration;
 
-/// How long one check for emails waits.
+/// The time limit for one check for emails.
 const WAIT: Duration = Duration::from_secs(30);
-/// An IDLE command is renewed after this time. Servers may end it after 29 minutes; networks drop idle
+/// The time after which an IDLE command is renewed. Servers may end the command after 29 minutes. Networks drop idle
 /// connections earlier.
 const LONGEST_IDLE_MS: u64 = 10 * 60_000;
-/// A connection that ends earlier is not replaced at once.
+/// The minimum lifetime of a connection, in milliseconds. A connection that ends earlier is not
+/// replaced immediately.
 const SHORT_MS: u64 = 60_000;
-/// How many emails are examined before the result is stored.
+/// The number of emails that are examined before the result is stored.
 const BATCH: usize = 10;
-/// An email that fails to be fetched this often is skipped, if the server returns another email.
+/// The number of failed fetches after which an email is skipped, if the server returns another
+/// email.
 const MAX_FAILURES: u32 = 3;
-/// How long the request for another email may take. It fits into the time for receiving.
+/// The time limit for requesting another email. It fits into the time limit for receiving.
 const PROBE: Duration = Duration::from_secs(5);
-/// How long the account shows that an email was skipped.
+/// How long the account shows that an email was skipped, in milliseconds.
 const SHOWN_MS: u64 = 24 * 3_600_000;
 const SKIPPED: &str = "An email was skipped, because the mail server did not return it in three attempts. It is \
                        still in the mailbox. Later emails are received.";
-/// Maximum number of answers to a person's emails per period. The limit ends a loop with a program that does not mark
-/// its answers.
+/// The maximum number of answers to a person's emails per period. The limit ends a loop with a program that does not
+/// mark its answers as automatic.
 const AT_MOST: &[(Duration, i64)] = &[
     (Duration::from_hours(1), 20),
     (Duration::from_hours(24), 100),
@@ -113,7 +115,7 @@ impl Receiving for Watching {
     }
 }
 
-/// Nothing was received up to this position.
+/// Returns an empty result with this position.
 fn at(position: Option<String>) -> Received {
     Received {
         position,
@@ -121,7 +123,7 @@ fn at(position: Option<String>) -> Received {
     }
 }
 
-/// Whether the server answers a request for another email. If not, the problem is not limited to a single email.
+/// Returns whether the server returns another email. If not, the problem is not limited to a single email.
 async fn returns(source: Source<'_>, settings: &Settings<'_>, other: u32) -> bool {
     if other == 0 {
         return false;
@@ -135,7 +137,7 @@ async fn returns(source: Source<'_>, settings: &Settings<'_>, other: u32) -> boo
     matches!(tokio::time::timeout(PROBE, fetch).await, Ok(Ok(())))
 }
 
-/// Waits for news, half a minute at most.
+/// Waits for new emails, at most half a minute.
 async fn wait(
     session: &mut Session,
     idle_since: &mut u64,

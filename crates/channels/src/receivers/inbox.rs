@@ -1,6 +1,6 @@
-//! The place from which an account receives.
+//! The source of an account's messages.
 
-/// Identifies messages. Accounts with the same values receive the same messages.
+/// Identifies the messages of an account. Accounts with equal values receive the same messages.
 #[derive(PartialEq, Eq)]
 pub(crate) struct Inbox<'a> {
     /// The vendor's address and the token, or the address of the mail server, the user and the mailbox.

@@ -12,9 +12,10 @@ use url::Url;
 /// The longest message that is read, in bytes.
 const MAX_BYTES: usize = 8 * 1024 * 1024;
 const OPENING: Duration = Duration::from_secs(10);
-/// How long the vendor has to end a connection that is closed.
+/// The time that the vendor has to end a closed connection.
 const CLOSING: Duration = Duration::from_secs(2);
-/// A connection that ends earlier is not replaced at once, in milliseconds.
+/// The minimum lifetime of a connection, in milliseconds. A connection that ends earlier is not
+/// replaced immediately.
 const SHORT_MS: u64 = 60_000;
 
 #[derive(Debug)]
@@ -25,7 +26,8 @@ pub(super) struct Link {
 }
 
 impl Link {
-    /// Connects to a URL that the vendor named. It must be encrypted, unless the vendor's own address is not.
+    /// Connects to a URL that the vendor returned. The connection must be encrypted, unless the vendor's own address is
+    /// not.
     pub(super) async fn open(
         source: Source<'_>,
         noun: &'static str,
@@ -53,7 +55,7 @@ impl Link {
         })
     }
 
-    /// Waits for the vendor's next message. Nothing is lost if the future is dropped.
+    /// Waits for the vendor's next message. Dropping the future loses no data.
     pub(super) async fn read(&mut self) -> Result<SocketEvent, Failure> {
         let read = self.socket.read().await;
         read.map_err(|error| of_outbound(self.noun, error))
@@ -93,7 +95,7 @@ impl Link {
             while !matches!(self.socket.read().await?, SocketEvent::Closed(_)) {}
             Ok::<(), OutboundError>(())
         };
-        // A connection that fails has ended too.
+        // A connection that fails has ended as well.
         drop(tokio::time::timeout(CLOSING, closing).await);
     }
 
@@ -103,7 +105,8 @@ impl Link {
         now.saturating_sub(self.opened_at)
     }
 
-    /// Whether another connection may be opened at once. If not, the error asks to wait.
+    /// Returns whether another connection may be opened immediately. If not, the error contains the
+    /// wait.
     pub(super) fn may_reopen(&self, source: Source<'_>) -> Result<(), ReceiveError> {
         if self.age_ms(source) >= SHORT_MS {
             return Ok(());

@@ -1,8 +1,8 @@
 //! `matrix`: long polling with `sync` (<https://spec.matrix.org/latest/client-server-api/#syncing>). Encrypted rooms
 //! cannot be read (decision 30).
 //!
-//! A room is private while the person and the bot are its only members. Every member can invite others, so
-//! this is checked before each answer.
+//! A room is private while the person and the bot are its only members. Every member can invite others, so privacy is
+//! checked before each answer.
 
 mod buttons;
 mod client_api;
@@ -44,13 +44,14 @@ const LIMITS: Limits = Limits {
 };
 /// The types of events that are read.
 const TIMELINE: [&str; 3] = ["m.room.message", "m.room.encrypted", "m.reaction"];
-/// Events of a room per request, and after an answer that was too large.
+/// The number of events of a room per request: normally, and after an answer that was too large.
 const EVENTS: (u32, u32) = (50, 1);
-/// How often the members of a room are requested before its messages are skipped.
+/// The number of requests for the members of a room before its messages are skipped.
 const TRIES: u32 = 3;
 /// The longest position that is stored, in bytes.
 const MAX_POSITION: usize = 4096;
-/// Shown on the account for a while after a member of an encrypted group has written in it.
+/// A warning on the account. It is shown for a while after a member of an encrypted group has
+/// written in the group.
 const UNREAD: &str = "Someone wrote in an encrypted Matrix group. Its messages cannot be read. Invite the bot to a room \
                       without encryption.";
 const UNREAD_MS: u64 = 3_600_000;
@@ -71,7 +72,7 @@ pub(crate) static RECEIVER: MatrixReceiver = MatrixReceiver {
 };
 
 impl MatrixReceiver {
-    /// Returns the bot's user ID. Requests it only once.
+    /// Returns the bot's user ID. Requests it from the server only once.
     async fn own_id(&self, source: Source<'_>) -> Result<String, Failure> {
         let mut hash = Sha256::new();
         hash.update(source.field("homeserver").unwrap_or_default());
@@ -103,10 +104,10 @@ struct Syncing {
     user: Option<String>,
     /// Whether the last answer was too large to read.
     is_too_large: bool,
-    /// Number of failures in a row to read the members of a room.
+    /// The number of consecutive failures to read the members of a room.
     failures: u32,
     invitations: Invitations,
-    /// When a member of an encrypted group last wrote in it, by the monotonic clock.
+    /// When a member of an encrypted group last wrote in the group, by the monotonic clock.
     unread_at_ms: Option<u64>,
 }
 

@@ -5,7 +5,7 @@
 pub(crate) struct VoiceFormat {
     /// The name of the audio format.
     pub(crate) name: &'static str,
-    /// The name and the media type of the file.
+    /// Opus in Ogg. Vendors' programs record in this format.
     pub(crate) file: (&'static str, &'static str),
     pub(crate) max_bytes: usize,
 }

@@ -1,5 +1,5 @@
 //! Receives messages, one file per channel type. A receiver implements its vendor's wire format and decides which
-//! messages are meant for the bot. It decides nothing about people.
+//! messages are meant for the bot. It makes no decisions about people.
 
 pub(crate) mod buttons;
 pub(crate) mod discord;
@@ -30,7 +30,7 @@ use serde_json::Value;
 use std::fmt;
 use std::time::Duration;
 
-/// How many files of a message are read. The agent accepts as many.
+/// The maximum number of files of a message. The agent accepts the same number.
 pub(crate) const MAX_FILES: usize = 10;
 
 /// The state that a receiver keeps for one account between its requests. Dropping it closes the receiver's connection.
@@ -68,15 +68,15 @@ impl Source<'_> {
 
 /// Receives the messages of one account.
 pub(crate) trait Receiving: Send {
-    /// Waits for messages, about half a minute if there are none, and never longer than 75 seconds. `position` is where
-    /// receiving continues.
+    /// Waits for messages. Returns after about half a minute if there are none, and always within 75 seconds.
+    /// `position` is where receiving continues.
     fn receive<'a>(
         &'a mut self,
         source: Source<'a>,
         position: Option<&'a str>,
     ) -> BoxFuture<'a, Result<Received, ReceiveError>>;
 
-    /// Called when the messages are stored. `accepted` are the conversations whose invitations are accepted.
+    /// Confirms the messages after they are stored. `accepted` lists the conversations whose invitations are accepted.
     fn confirm<'a>(
         &'a mut self,
         _source: Source<'a>,
@@ -95,13 +95,13 @@ pub(crate) struct PlaceKeys {
 
 /// Receives the messages of a channel type.
 pub(crate) trait Receiver: Send + Sync {
-    /// Starts to receive for an account.
+    /// Starts receiving for an account.
     fn start(&self) -> Box<dyn Receiving>;
 
-    /// Identifies the messages of an account. `None` if the account lacks a value.
+    /// Identifies the messages of an account. Returns `None` if the account lacks a value.
     fn inbox<'a>(&self, source: &'a Source<'a>) -> Option<Inbox<'a>>;
 
-    /// Returns how an answer is addressed.
+    /// Returns the keys that address an answer.
     fn place_keys(&self) -> PlaceKeys;
 
     /// Asks questions with buttons, if the vendor has them.
@@ -114,7 +114,7 @@ pub(crate) trait Receiver: Send + Sync {
         None
     }
 
-    /// Fetches a file of a message; `None` if it is larger than `max_bytes`.
+    /// Fetches a file of a message. Returns `None` if the file is larger than `max_bytes`.
     fn fetch_file<'a>(
         &'a self,
         _source: Source<'a>,
@@ -124,8 +124,8 @@ pub(crate) trait Receiver: Send + Sync {
         Box::pin(async { Err(Failure::refused("Files of this channel cannot be fetched.")) })
     }
 
-    /// Fetches files of one message. Each has its own outcome, in the same order. Ends after the first failure that may
-    /// pass, because all files are then fetched again.
+    /// Fetches files of one message. Each file has its own outcome, in the same order. Ends after the first temporary
+    /// failure, because all files are then fetched again.
     fn fetch_files<'a>(
         &'a self,
         source: Source<'a>,
@@ -158,7 +158,7 @@ pub(crate) trait Receiver: Send + Sync {
         })
     }
 
-    /// Reads a message of a conversation that `person` quotes; `None` if it has no text or cannot be read.
+    /// Reads a message that `person` quotes. Returns `None` if it has no text or cannot be read.
     fn fetch_quote<'a>(
         &'a self,
         _source: Source<'a>,
@@ -173,7 +173,7 @@ pub(crate) trait Receiver: Send + Sync {
         None
     }
 
-    /// Returns the maximum size of a picture in bytes, if pictures are messages of their own.
+    /// Returns the maximum size of a picture in bytes, if pictures are separate messages.
     fn max_picture_bytes(&self) -> Option<usize> {
         None
     }
@@ -202,7 +202,8 @@ pub(crate) trait Receiver: Send + Sync {
         Box::pin(async { Ok(()) })
     }
 
-    /// Whether only this person reads a conversation that was private when the person wrote.
+    /// Returns whether this person is the only reader of a conversation that was private when the
+    /// person wrote.
     fn is_private<'a>(
         &'a self,
         _source: Source<'a>,
@@ -213,7 +214,7 @@ pub(crate) trait Receiver: Send + Sync {
     }
 }
 
-/// Keeps the files of a message that are read, and names the others after its text.
+/// Keeps the first files of a message, and adds the names of the others to its text.
 pub(crate) fn at_most_files(
     text: String,
     mut files: Vec<ReceivedFile>,

@@ -10,7 +10,7 @@ pub(super) const MAX_NAMED: usize = 10;
 const MAX_FILE_NAME_CHARS: usize = 100;
 
 /// Returns a person's name as it is shown to the owner: one line of at most 64 characters before hidden characters are
-/// escaped. `id` takes the place of an empty name.
+/// escaped. An empty name is replaced by `id`.
 pub(crate) fn display_name(name: &str, id: &str) -> String {
     let cut: String = name.trim().chars().take(MAX_NAME_CHARS).collect();
     let cut = match cut.trim() {

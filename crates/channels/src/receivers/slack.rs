@@ -23,13 +23,13 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 const NOUN: &str = "Slack";
-/// How long receiving waits for an event.
+/// The time limit for waiting for an event.
 const WAIT: Duration = Duration::from_secs(30);
 const LIMITS: Limits = Limits {
     timeout: Duration::from_secs(10),
     bytes: 256 * 1024,
 };
-/// How many names of people are remembered.
+/// The maximum number of names of people in memory.
 const NAMES: usize = 256;
 /// The timeout for looking up a person's name. Slack repeats an event that is not acknowledged within three seconds.
 const NAME_LIMIT: Duration = Duration::from_secs(1);
@@ -44,13 +44,13 @@ struct Listening {
     me: Option<String>,
     /// The names of people by their IDs.
     names: VecDeque<(String, String)>,
-    /// The envelopes whose messages and presses were returned and are not confirmed.
+    /// The envelopes whose messages and presses were returned but not confirmed.
     unconfirmed: Vec<String>,
-    /// Whether a ping has no answer yet.
+    /// Whether a ping is unanswered.
     is_quiet: bool,
-    /// Number of connections in a row that were not the app's only connection.
+    /// The number of consecutive connections that were not the app's only connection.
     crowded: u32,
-    /// Whether Slack counted several connections while an old one of this receiver was ending. `crowded` does
+    /// Whether Slack counted several connections while an old connection of this receiver was ending. `crowded` does
     /// not count such a case.
     is_unsure: bool,
 }
@@ -65,7 +65,7 @@ const LOOK_AGAIN_MS: (u64, u64) = (60_000, 300_000);
 /// How long Slack may still count a closed connection, in milliseconds. A connection that opens after this time is
 /// counted alone.
 const UNCOUNTED_MS: u64 = 5_000;
-/// How often the clock is read during that time.
+/// The interval at which the clock is read during that time.
 const STEP: Duration = Duration::from_millis(100);
 
 #[derive(Deserialize)]
@@ -114,7 +114,7 @@ impl Receiver for SlackReceiver {
     }
 
     fn inbox<'a>(&self, source: &'a Source<'a>) -> Option<Inbox<'a>> {
-        // Slack sends each event of an app to one of its connections, whichever workspace the event is from
+        // Slack sends each event of an app to one of its connections, independent of the event's workspace
         // (<https://docs.slack.dev/apis/events-api/using-socket-mode>). Accounts of several workspaces would therefore
         // receive messages that they cannot answer.
         let token = source.need_secret("app_token").ok()?;

@@ -32,15 +32,16 @@ const LIMITS: Limits = Limits {
     timeout: Duration::from_secs(POLL_SECONDS + 15),
     bytes: 16 * 1024 * 1024,
 };
-/// Wait after Telegram has reported that another program receives the bot's updates.
+/// The wait after Telegram reports that another program receives the bot's updates.
 const CONFLICT: Duration = Duration::from_secs(30);
-/// After a week without updates, Telegram counts from another number.
+/// The age after which a position is not used. After a week without updates, Telegram counts from
+/// another number.
 const FORGETS_AFTER: Duration = Duration::from_hours(6 * 24);
 
 #[derive(Debug)]
 pub(crate) struct TelegramReceiver;
 
-/// The bot at Telegram.
+/// The bot as Telegram describes it.
 #[derive(Clone, Debug)]
 struct Bot {
     id: i64,
@@ -76,7 +77,8 @@ impl Receiving for Polling {
             let mut newest = None;
             let (mut wanted, mut presses) = (Vec::new(), Vec::new());
             for update in updates {
-                // Not the maximum of all time: after a week without updates, Telegram counts from another number.
+                // This is not the maximum of all time, because Telegram counts from another number after a week without
+                // updates.
                 newest = newest.max(Some(id_of(&update)?.saturating_add(1)));
                 // An update of an unknown form is skipped. Otherwise it would be received forever.
                 let Ok(mut update) = serde_json::from_value::<Update>(update) else {

@@ -36,7 +36,8 @@ impl Channels {
         let sent = async {
             let account = inner.open_account(found).await?;
             inner.note_use(&account);
-            // Tests are never retried, so each one is a new message even if the text is the same.
+            // Each test is a new message, even if the text is the same, because tests are never
+            // retried.
             let id = HEXLOWER.encode(&inner.random.bytes::<16>());
             let response = LastResponse::default();
             inner.deliver(&account, &message, &id, &response).await

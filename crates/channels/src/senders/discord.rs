@@ -1,5 +1,5 @@
 //! `discord`: a webhook (<https://discord.com/developers/docs/resources/webhook#execute-webhook>) or a bot
-//! (<https://discord.com/developers/docs/resources/message#create-message>). Messages notify nobody.
+//! (<https://discord.com/developers/docs/resources/message#create-message>). Messages notify no one.
 
 use super::{About, Extra, OTHER_CHANNEL, Part, Sender};
 use crate::error::Failure;
@@ -78,7 +78,7 @@ struct CreateMessage<'a> {
     once: Option<Once>,
 }
 
-/// An empty list, so that the message notifies no one.
+/// The allowed mentions: an empty list, so the message notifies no one.
 #[derive(Serialize)]
 struct AllowedMentions {
     parse: [&'static str; 0],
@@ -89,11 +89,11 @@ struct AllowedMentions {
 #[derive(Serialize)]
 struct MessageReference {
     message_id: String,
-    /// Without this, the answer to a deleted message is refused.
+    /// Must be false, otherwise Discord refuses an answer to a deleted message.
     fail_if_not_exists: bool,
 }
 
-/// Discord drops a message whose nonce it has seen within the last few minutes.
+/// Makes Discord drop a message if its nonce was used within the last few minutes.
 #[derive(Serialize)]
 struct Once {
     nonce: String,
@@ -109,7 +109,7 @@ impl Sender for Discord {
         Markup::Discord
     }
 
-    /// The limit is 2,000 characters. Counts UTF-16 code units, of which there are at least as many.
+    /// The limit is 2,000 characters. This counts UTF-16 code units, of which there are at least as many as characters.
     fn limit(&self) -> Limit {
         Limit::Utf16(2000)
     }
@@ -153,7 +153,7 @@ impl Sender for Discord {
                 request.header("authorization", format!("Bot {token}"))
             } else {
                 let mut url = address(part.need_secret("webhook_url")?)?;
-                // Without this parameter Discord responds before it has validated the message.
+                // Without this parameter, Discord responds before it has validated the message.
                 url.query_pairs_mut().append_pair("wait", "true");
                 if let Some(thread) = part.message.extra("thread_id") {
                     url.query_pairs_mut().append_pair("thread_id", &thread);
@@ -169,7 +169,7 @@ impl Sender for Discord {
 
 fn replied(part: &Part<'_>) -> Option<MessageReference> {
     let id = part.reply_to()?;
-    // The ID of an edit has the time of the edit after the message's own ID.
+    // For an edit, the ID contains the time of the edit after the message's own ID.
     let message_id = id.split(':').next().unwrap_or_default().to_owned();
     Some(MessageReference {
         message_id,
@@ -177,7 +177,7 @@ fn replied(part: &Part<'_>) -> Option<MessageReference> {
     })
 }
 
-/// Returns at most 25 characters.
+/// Returns a nonce of at most 25 characters.
 fn nonce(part: &Part<'_>) -> String {
     let id = part.id.get(..20).unwrap_or(part.id);
     format!("{id}{}", part.number % 100_000)

@@ -1,6 +1,6 @@
-//! `email`: plain-text mail over SMTP. Port 465 uses TLS from the first byte; every other port requires
-//! STARTTLS. Two kinds of relay are exempt: one on this machine, and one in the private network that receives
-//! no password. For these, STARTTLS is used if offered, and the certificate is not verified.
+//! `email`: plain-text mail over SMTP. Port 465 uses TLS from the first byte; every other port requires STARTTLS. Two
+//! kinds of relay are exempt: a relay on this machine, and a relay in the private network that receives no password.
+//! For these, STARTTLS is used if offered, and the certificate is not verified.
 
 mod about;
 mod compose;
@@ -24,15 +24,15 @@ use relay::{Relay, may_depend_on_size, verdict, was_not_reached};
 use std::time::Duration;
 
 const TIMEOUT: Duration = Duration::from_secs(30);
-/// How long sending an email may take once its server is found. The library limits only the connecting.
+/// The time limit for sending an email after its server was found. The library limits only the time for connecting.
 const SENDING: Duration = Duration::from_mins(5);
 const SUBMISSION: u16 = 587;
 const SUBMISSION_OVER_TLS: u16 = 465;
-/// Maximum size of the pictures of an email together, in bytes. In base64 they are a third larger, and many servers
+/// The maximum total size of the pictures of an email, in bytes. In base64 they are a third larger, and many servers
 /// accept 10 MB.
 const MAX_PICTURES_BYTES: usize = 7_000_000;
 
-/// The reply codes about logging in (RFC 4954, section 6).
+/// The SMTP reply codes for login failures (RFC 4954, section 6).
 const LOGIN_REFUSED: [u16; 4] = [530, 534, 535, 538];
 pub(crate) const NO_ANSWER: &str = "The mail server did not respond in time.";
 pub(crate) const NOT_REACHED: &str = "The mail server could not be reached.";
@@ -90,7 +90,7 @@ impl Sender for Email {
     }
 }
 
-/// The pictures that an email may have together.
+/// Returns the pictures that fit into the size limit of an email.
 fn that_fit(pictures: &[Picture]) -> Vec<&Picture> {
     let mut left = MAX_PICTURES_BYTES;
     let mut fitting = Vec::new();
@@ -119,7 +119,7 @@ impl From<Failure> for Undelivered {
     }
 }
 
-/// Sends an email with these pictures. Its text mentions that others are left out.
+/// Sends an email with these pictures. If other pictures are omitted, the text says so.
 async fn deliver(part: &Part<'_>, pictures: &[&Picture]) -> Result<(), Undelivered> {
     let mail = compose(part, pictures)?;
     let relay = Relay::of(part)?;

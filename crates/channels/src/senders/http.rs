@@ -1,5 +1,5 @@
-//! `http`: JSON to a URL of the owner's choice: an object with the text, or a body that the owner's template wrote.
-//! Signed according to Standard Webhooks if the account has a secret.
+//! `http`: JSON to a URL that the owner chooses. The JSON is an object with the text, or a body from the owner's
+//! template. It is signed according to Standard Webhooks if the account has a secret.
 
 use super::{About, Extra, Part, Sender};
 use crate::error::Failure;
@@ -79,7 +79,7 @@ impl Sender for Http {
     }
 }
 
-/// The body of a text. The owner's extra values are added last and override the others.
+/// Returns the body for a text. The owner's extra values are added last and override the others.
 fn body(part: &Part<'_>) -> Value {
     let message = part.message;
     let mut body = Map::new();
@@ -107,7 +107,7 @@ fn with_headers(mut request: RequestBuilder, part: &Part<'_>) -> RequestBuilder 
     request
 }
 
-/// The timestamp is the time of the current attempt, as the standard requires.
+/// Signs the request. The timestamp is the time of the current attempt, as the standard requires.
 fn signed(
     request: RequestBuilder,
     part: &Part<'_>,

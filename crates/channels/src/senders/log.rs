@@ -25,7 +25,7 @@ impl Sender for Log {
     }
 
     fn send<'a>(&'a self, part: Part<'a>) -> BoxFuture<'a, Result<(), Failure>> {
-        // Quoted, so that a line break in the text cannot start a new log line.
+        // The text is quoted, so a line break in it cannot start a new log line.
         tracing::info!(
             channel = part.account.id,
             source = ?part.message.source,

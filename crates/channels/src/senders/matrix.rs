@@ -1,6 +1,6 @@
 //! `matrix`: a text message to a room
-//! (<https://spec.matrix.org/latest/client-server-api/#put_matrixclientv3roomsroomidsendeventtypetxnid>).
-//! Plain text with an empty list of mentions, so that it notifies nobody. An answer in a group is a reply
+//! (<https://spec.matrix.org/latest/client-server-api/#put_matrixclientv3roomsroomidsendeventtypetxnid>). The message
+//! is plain text with an empty list of mentions, so it notifies no one. An answer in a group is a reply
 //! (<https://spec.matrix.org/latest/client-server-api/#rich-replies>).
 
 use super::{About, Extra, Part, Sender};
@@ -69,7 +69,8 @@ impl Sender for Matrix {
         Some(&matrix::RECEIVER)
     }
 
-    /// An event has at most 65,536 bytes of JSON; the remainder is reserved for what the server adds.
+    /// Returns the limit. An event has at most 65,536 bytes of JSON. The rest is reserved for data that the server
+    /// adds.
     fn limit(&self) -> Limit {
         Limit::JsonBytes(60_000)
     }

@@ -36,18 +36,18 @@ pub(crate) struct About {
     pub(crate) kind: &'static str,
     /// Display name.
     pub(crate) label: &'static str,
-    /// What the type does, in a sentence for the list of types.
+    /// A sentence about the type, for the list of types.
     pub(crate) description: &'static str,
     /// The receiving service as used within a sentence, such as "the mail server".
     pub(crate) noun: &'static str,
     pub(crate) fields: &'static [FieldSpec],
     /// The keys of `deliver_extra` that this type accepts.
     pub(crate) extra: &'static [Extra],
-    /// Whether a message can be JSON of the owner's own form instead of a text.
+    /// Whether a message can be JSON in the owner's own form.
     pub(crate) takes_json: bool,
-    /// Whether the type has an account without being set up.
+    /// Whether the type has an account without setup.
     pub(crate) built_in: bool,
-    /// Whether every account of this type names an address to call, by URL or otherwise. Creating such an
+    /// Whether every account of this type contains an address to call, as a URL or in another form. Creating such an
     /// account needs `operator.admin`.
     pub(crate) calls_any_address: bool,
 }
@@ -81,12 +81,12 @@ pub(crate) trait Sender: fmt::Debug + Send + Sync {
         Ok(())
     }
 
-    /// Receives the type's messages, if it can.
+    /// Returns the receiver of the type's messages, if it has one.
     fn receiver(&self) -> Option<&'static dyn Receiver> {
         None
     }
 
-    /// Whether [`Self::send`] attaches the pictures of a message to its text.
+    /// Returns whether [`Self::send`] attaches the pictures of a message to its text.
     fn attaches_pictures(&self) -> bool {
         false
     }
@@ -108,7 +108,7 @@ pub(crate) static ALL: &[&dyn Sender] = &[
     &http::Http,
 ];
 
-/// The English texts about all types, their fields and options, which the web UI translates.
+/// Returns the English texts about all types, their fields and options. The web UI translates them.
 pub fn texts() -> BTreeSet<&'static str> {
     let of = |sender: &'static dyn Sender| {
         let about = sender.about();
@@ -132,7 +132,7 @@ pub(crate) fn built_in_id(id: &str) -> Option<&'static dyn Sender> {
     find(id).filter(|sender| sender.about().built_in)
 }
 
-/// Whether a target, as `type` or `type:account_id`, accepts messages that are JSON of the owner's own form.
+/// Returns whether a target, as `type` or `type:account_id`, accepts messages that are JSON in the owner's own form.
 pub fn takes_json(target: &str) -> bool {
     let kind = target.split(':').next().unwrap_or_default();
     find(kind).is_some_and(|sender| sender.about().takes_json)
@@ -146,13 +146,13 @@ pub(crate) struct Part<'a> {
     pub(crate) message: &'a Outgoing<'a>,
     /// The text of this part.
     pub(crate) text: &'a str,
-    /// The links of the message, on its last part.
+    /// The links of the message. Empty except in the last part.
     pub(crate) links: &'a [MessageLink<'a>],
     /// Index of the part, from 0.
     pub(crate) number: usize,
-    /// Identifies the message; the same for each attempt.
+    /// The ID of the message, equal for each attempt.
     pub(crate) id: &'a str,
-    /// The destination of the vendor's response.
+    /// Receives the vendor's response.
     pub(crate) response: &'a LastResponse,
 }
 
@@ -176,14 +176,14 @@ impl Part<'_> {
             .ok_or_else(|| Failure::incomplete(name, "the channel has none"))
     }
 
-    /// Returns the message's value, or the account's if the message has none; a single line.
+    /// Returns the message's value as a single line, or the account's if the message has none.
     fn extra_or_field(&self, name: &str) -> Option<String> {
         self.message
             .extra(name)
             .or_else(|| self.field(name).map(str::to_owned))
     }
 
-    /// Like [`Part::extra_or_field`], but fails if there is no value.
+    /// Returns a value like [`Part::extra_or_field`]. Fails if there is no value.
     pub(crate) fn need(&self, name: &'static str) -> Result<String, Failure> {
         self.extra_or_field(name)
             .ok_or_else(|| Failure::incomplete(name, "neither the channel nor the message has one"))
@@ -195,12 +195,13 @@ impl Part<'_> {
         self.message.extra(REPLY_TO).filter(|_| is_first)
     }
 
-    /// Identifies this part; the same for each attempt.
+    /// Returns the ID of this part, equal for each attempt.
     fn part_id(&self) -> String {
         format!("{}-{}", self.id, self.number)
     }
 
-    /// Names the other side in error messages: the vendor, or the channel if it has none.
+    /// Returns the name of the receiving side for error messages: the vendor, or the channel if it
+    /// has none.
     fn noun(&self) -> Cow<'static, str> {
         let about = self.account.sender.about();
         if about.calls_any_address {

@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 
 const BASE_URL: &str = "https://ntfy.sh";
-/// The server refuses a message with more action buttons (<https://docs.ntfy.sh/publish/#action-buttons>).
+/// The maximum number of action buttons. The server refuses a message with more
+/// (<https://docs.ntfy.sh/publish/#action-buttons>).
 const MAX_ACTIONS: usize = 3;
 
 #[derive(Debug)]
@@ -74,7 +75,7 @@ impl Sender for Ntfy {
         &ABOUT
     }
 
-    /// The limit is 4,096 bytes; the server turns a longer message into an attachment.
+    /// Returns the limit of 4,096 bytes. The server turns a longer message into an attachment.
     fn limit(&self) -> Limit {
         Limit::Bytes(4096)
     }
@@ -113,8 +114,8 @@ impl Sender for Ntfy {
     }
 }
 
-/// The value of the header `Actions`: a JSON array of buttons that open links. Links beyond the limit are left out,
-/// because the text contains what they lead to.
+/// Returns the value of the header `Actions`: a JSON array of buttons that open links. Links beyond the limit are
+/// omitted, because the text contains the same information.
 fn actions(links: &[MessageLink<'_>]) -> Option<HeaderValue> {
     if links.is_empty() {
         return None;
@@ -125,7 +126,8 @@ fn actions(links: &[MessageLink<'_>]) -> Option<HeaderValue> {
     HeaderValue::from_str(&in_ascii(&actions.to_string())).ok()
 }
 
-/// The same JSON with the characters outside ASCII as escapes. Proxies may refuse other headers.
+/// Returns the same JSON with characters outside ASCII as escapes, because proxies may refuse other
+/// headers.
 fn in_ascii(json: &str) -> String {
     let mut ascii = String::with_capacity(json.len());
     for c in json.chars() {

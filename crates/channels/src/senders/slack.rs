@@ -14,7 +14,7 @@ use crate::vendor_apis::slack::BASE_URL;
 use futures_util::future::BoxFuture;
 use serde::Serialize;
 
-/// Transient errors, from the method's documentation.
+/// Transient errors according to the method's documentation.
 const PASSING: [&str; 8] = [
     "ratelimited",
     "rate_limited",
@@ -93,8 +93,8 @@ struct PostMessage<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     channel: Option<String>,
     text: &'a str,
-    /// Slack's servers fetch the pages that a message names to show previews of them. An address in a waiting call, or
-    /// one that a payload made an agent write, could send data to a stranger before anyone has read it.
+    /// Whether Slack shows previews of links. For a preview, Slack's servers fetch the page. A URL in a waiting call,
+    /// or in an answer that a payload manipulated, could thereby send data to an attacker before a person has read it.
     unfurl_links: bool,
     unfurl_media: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -110,8 +110,8 @@ impl Sender for Slack {
         Markup::Slack
     }
 
-    /// "Limit the number of characters in the text field to 4,000"; Slack truncates text beyond 40,000
-    /// characters.
+    /// Slack's documentation says "Limit the number of characters in the text field to 4,000". Slack truncates text
+    /// beyond 40,000 characters.
     fn limit(&self) -> Limit {
         Limit::Utf16(4000)
     }
@@ -160,7 +160,7 @@ impl Sender for Slack {
     }
 }
 
-/// The Web API reports errors with status 200 and a short code.
+/// Checks the response. The Web API reports errors with status 200 and a short code.
 pub(crate) fn verdict(answer: &Answer) -> Result<(), Failure> {
     answer.check(ABOUT.noun, None)?;
     let response_json = answer.response_json();

@@ -12,7 +12,7 @@ use futures_util::future::BoxFuture;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// The limit of a text is 4,096 characters, counted as UTF-16 code units.
+/// The limit of a text: 4,096 characters, counted as UTF-16 code units.
 pub(crate) const LIMIT: Limit = Limit::Utf16(4096);
 
 #[derive(Debug)]
@@ -86,17 +86,17 @@ struct SendMessage<'a> {
 #[derive(Serialize)]
 struct ReplyParameters {
     message_id: i64,
-    /// Without this, the answer to a deleted message is refused.
+    /// Must be true, otherwise Telegram refuses an answer to a deleted message.
     allow_sending_without_reply: bool,
 }
 
-/// Returns the message to reply to. In a topic, an answer to a deleted message is always refused, so that answers there
-/// are not replies.
+/// Returns the message to reply to. Returns `None` in a topic, because Telegram refuses an answer to a deleted message
+/// there.
 fn replied(part: &Part<'_>) -> Option<ReplyParameters> {
     if part.message.extra("message_thread_id").is_some() {
         return None;
     }
-    // The receiver returns the IDs of the update and of the message.
+    // The receiver's ID contains the IDs of the update and of the message.
     let id = part.reply_to()?;
     let (_, message_id) = id.split_once(':')?;
     Some(ReplyParameters {
@@ -105,8 +105,9 @@ fn replied(part: &Part<'_>) -> Option<ReplyParameters> {
     })
 }
 
-/// Telegram's servers fetch the pages that a message names to show previews of them. An address in a waiting call, or
-/// one that a payload made an agent write, could send data to a stranger before anyone has read it.
+/// Returns the options that disable link previews. For a preview, Telegram's servers fetch the page. A URL in a waiting
+/// call, or in an answer that a payload manipulated, could thereby send data to an attacker before a person has read
+/// it.
 pub(crate) fn without_preview() -> Value {
     json!({ "is_disabled": true })
 }

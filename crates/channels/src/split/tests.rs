@@ -41,7 +41,8 @@ fn a_line_is_better_than_a_word_and_a_word_than_a_character() {
 
 #[test]
 fn what_people_see_as_one_character_stays_one() {
-    // e with a combining accent; a family joined by zero-width joiners (eleven UTF-16 units).
+    // An e with a combining accent, and a family joined by zero-width joiners (eleven UTF-16
+    // units).
     assert_eq!(split("aae\u{301}", Limit::Utf16(3)), ["aa", "e\u{301}"]);
     let family = "👨‍👩‍👧‍👦";
     let text = format!("ab{family}");
@@ -85,7 +86,7 @@ fn a_longer_code_block_is_closed_and_opened_again() {
             "~~~sh\nfive six\n~~~\nend",
         ]
     );
-    // A line that is cut in its middle gets a line break before the fence.
+    // A line that is cut inside gets a line break before the fence.
     assert_eq!(
         split("```\nabcdefghijkl\n```", Limit::Utf16(16)),
         ["```\nabcdefgh\n```", "```\nijkl\n```"]

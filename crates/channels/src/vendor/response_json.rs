@@ -7,7 +7,7 @@ use std::time::Duration;
 pub(crate) struct ResponseJson(pub(super) Value);
 
 impl ResponseJson {
-    /// Returns a string; empty if absent.
+    /// Returns a string, which is empty if absent.
     pub(crate) fn text(&self, at: &str) -> &str {
         self.0
             .pointer(at)

@@ -304,7 +304,7 @@ async fn a_new_mail_server_requires_admin() {
             );
             update(true, moved).await.unwrap();
         }
-        // As a form submits it, with another recipient.
+        // The fields as a form submits them, with another recipient.
         let same = json!({ "host": "10.0.0.1", "port": 2525, "to": "b@example.com" });
         let changed = update(false, same).await.unwrap();
         assert_eq!(changed.fields["to"], "b@example.com");

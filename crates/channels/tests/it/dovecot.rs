@@ -11,14 +11,14 @@ use std::time::Duration;
 use tempfile::TempDir;
 use tokio::net::TcpStream;
 
-/// Longer than anything takes here.
+/// Longer than any step of these tests takes.
 const LONG: Duration = Duration::from_mins(1);
-/// Who reads the emails if the tests run as root. Dovecot refuses to read emails as root.
+/// The user who reads the emails if the tests run as root. Dovecot refuses to read emails as root.
 const NOBODY: u32 = 65_534;
 
 pub struct Dovecot {
     program: PathBuf,
-    /// For STARTTLS, and for TLS from the first byte.
+    /// The ports for STARTTLS and for TLS from the first byte.
     pub ports: [u16; 2],
     /// The certificate of `localhost`.
     pub certificate: Vec<u8>,
@@ -28,11 +28,11 @@ pub struct Dovecot {
 }
 
 impl Dovecot {
-    /// Starts the server; `None` where the test command could not prepare it.
+    /// Starts the server. Returns `None` if the test command could not prepare it.
     pub async fn start() -> Option<Self> {
         let program = prepared("GATEHOUSE_TEST_DOVECOT", "Dovecot")?;
         let folder = tempfile::tempdir().unwrap();
-        // Its processes run as several users.
+        // The processes of Dovecot run as several users.
         fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
         let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
         let mut server = Self {
@@ -72,7 +72,7 @@ impl Dovecot {
         self.folder.path().metadata().unwrap().uid() == 0
     }
 
-    /// Makes a file one of the user who reads the emails.
+    /// Makes the user who reads the emails the owner of a file.
     fn give(&self, path: &Path) {
         if self.is_root() {
             chown(path, Some(NOBODY), Some(NOBODY)).unwrap();
@@ -83,7 +83,7 @@ impl Dovecot {
         let folder = self.folder.path().display();
         let [plain, tls] = self.ports;
         let (users, owner) = if self.is_root() {
-            // The users that the package creates are the default.
+            // By default, Dovecot uses the users that its package creates.
             (String::new(), format!("uid={NOBODY} gid={NOBODY}"))
         } else {
             let name = |flag| {
@@ -153,7 +153,7 @@ userdb {{
         assert!(accepts.is_ok(), "{}", self.log());
     }
 
-    /// Ends the process, and with it the connections.
+    /// Ends the process and thereby its connections.
     pub fn stop(&mut self) {
         let Some(mut process) = self.process.take() else {
             return;
@@ -166,7 +166,7 @@ userdb {{
         drop(process.wait());
     }
 
-    /// Adds an email, with lines that end with LF here.
+    /// Adds an email. Its lines end with LF here.
     pub async fn deliver(&mut self, mail: &str) {
         self.delivered += 1;
         let name = format!("{}.test", self.delivered);
@@ -176,7 +176,7 @@ userdb {{
         fs::rename(path, self.path(&format!("mails/new/{name}"))).unwrap();
     }
 
-    /// Gives the mailbox another UIDVALIDITY, as if it had been deleted and created again. The server must not run.
+    /// Gives the mailbox another UIDVALIDITY, as after a deletion and new creation. The server must not run.
     pub fn renumber(&self) {
         for entry in fs::read_dir(self.path("mails")).unwrap() {
             let path = entry.unwrap().path();
@@ -186,7 +186,7 @@ userdb {{
         }
     }
 
-    /// The names of the files in the mailbox. A name ends with the flags of its email.
+    /// Returns the names of the files in the mailbox. A name ends with the flags of its email.
     pub fn mails(&self) -> Vec<String> {
         let folders = ["mails/new", "mails/cur"].map(|name| self.path(name));
         let entries = folders.iter().flat_map(|path| fs::read_dir(path).unwrap());
@@ -194,7 +194,7 @@ userdb {{
         names.collect()
     }
 
-    /// What clients sent after their logins (`in`), or what they were answered (`out`).
+    /// Returns the input of clients after their logins (`in`) or the output to them (`out`).
     pub fn said(&self, direction: &str) -> String {
         let entries = fs::read_dir(self.path("mails/said")).unwrap();
         let paths = entries.map(|entry| entry.unwrap().path());
@@ -230,7 +230,7 @@ fn text(path: &Path) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Ports that nothing uses now.
+/// Returns two unused ports.
 fn free_ports() -> [u16; 2] {
     let sockets = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
     sockets.map(|socket| socket.local_addr().unwrap().port())

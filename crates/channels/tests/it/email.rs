@@ -30,7 +30,7 @@ async fn the_greeting_names_this_server() {
         harness.send("email", host).await.unwrap();
         assert_eq!(server.take_one().client, client);
     }
-    // Without one, the name of this machine.
+    // Without a host, the name of this machine is used.
     harness.channels.set_host(None);
     harness.send("email", "text").await.unwrap();
     let client = server.take_one().client;
@@ -87,7 +87,7 @@ async fn a_message_may_say_subject_and_recipients_but_no_further_header() {
     );
     assert_eq!(mail.header("Subject"), "HiBcc: evil@example.combody");
     assert_eq!(mail.header("Bcc"), "");
-    // The sender is always the account's; a message cannot override it.
+    // The sender is always the account's. A message cannot override it.
     harness.send_with("email", "x", &extra).await.unwrap();
     assert_eq!(
         server.take_one().header("From"),
@@ -177,7 +177,7 @@ async fn nobody_there_may_pass_and_metadata_never_is_a_mail_server() {
         .create("email", with(base.clone(), "host", "127.0.0.1"))
         .await;
     retry(harness.send("email", "x").await);
-    // A row from before `create` rejected such accounts.
+    // The row is older than the check in `create` that rejects these accounts.
     let id = Some("metadata");
     harness
         .try_create("email", id, with(base, "host", "10.0.0.1"))

@@ -153,7 +153,7 @@ impl Harness {
         self.channels.send(message).await
     }
 
-    /// Sends JSON of the owner's own form.
+    /// Sends JSON in a custom format.
     pub async fn send_json(&self, target: &str, json: &str) -> Result<(), SendError> {
         let message = Outgoing {
             target,

@@ -221,7 +221,7 @@ async fn secrets_do_not_follow_another_address() {
     let refused = harness.send("http", "x").await;
     assert_eq!(other.take().len(), 0, "the secret went to another address");
     assert!(give_up(refused).contains("again"));
-    // Another path of the same server counts as the same address.
+    // A different path of the same server counts as the same address.
     to(own.url("/other"), json!({})).await;
     harness.send("http", "x").await.unwrap();
     assert_eq!(own.take().len(), 1);

@@ -1,5 +1,5 @@
-//! A small IMAP server (RFC 3501, 2177, 4959) with one user and one mailbox. It refuses what the grammar of RFC 3501,
-//! section 9, does not allow, and commands in the wrong state, and records what it refused.
+//! A small IMAP server (RFC 3501, 2177, 4959) with one user and one mailbox. It refuses and records input that violates
+//! the grammar of RFC 3501, section 9, and commands in the wrong state.
 
 #[path = "imap/fetch.rs"]
 mod fetch;
@@ -23,7 +23,7 @@ use tokio::sync::watch;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::task::TaskTracker;
 
-/// Longer than a client may take for anything.
+/// Longer than any step of a client may take.
 const LONG: Duration = Duration::from_mins(1);
 pub const USER: &str = "gate@example.com";
 pub const PASSWORD: &str = "pass \"word\\";
@@ -34,7 +34,7 @@ pub struct ImapServer {
     /// The certificate of `localhost`.
     pub certificate: Vec<u8>,
     state: Arc<Mutex<State>>,
-    /// Counts changes. The text is sent to clients that are idle.
+    /// Counts changes. The text is sent to idle clients.
     news: watch::Sender<(u64, &'static str)>,
     ended: watch::Sender<u64>,
 }
@@ -72,7 +72,7 @@ impl ImapServer {
         changed
     }
 
-    /// Adds an email, with lines that end with LF here. Returns its UID.
+    /// Adds an email and returns its UID. The lines end with LF here.
     pub fn deliver(&self, mail: &str) -> u32 {
         self.deliver_raw(mail.replace('\n', "\r\n"))
     }
@@ -90,7 +90,7 @@ impl ImapServer {
         self.with(|state| change(&mut state.offers));
     }
 
-    /// Gives all emails other UIDs.
+    /// Gives all emails new UIDs.
     pub fn renumber(&self, validity: u32) {
         self.with(|state| state.validity = validity);
         self.end_connections();
@@ -105,7 +105,7 @@ impl ImapServer {
         self.with(|state| state.cuts = count);
     }
 
-    /// Sends an untagged OK to clients that are idle, as Dovecot does every two minutes.
+    /// Sends an untagged OK to idle clients, as Dovecot does every two minutes.
     pub fn still_here(&self) {
         self.news
             .send_modify(|news| *news = (news.0 + 1, "* OK Still here\r\n"));
@@ -182,7 +182,7 @@ struct Talk<'a> {
     offers: &'a Offers,
     is_secure: bool,
     stage: Stage,
-    /// How many emails the client knows of.
+    /// The number of emails that the client knows.
     reported: usize,
 }
 
@@ -203,7 +203,7 @@ impl<'a> Talk<'a> {
         }
     }
 
-    /// Returns whether TLS is to begin.
+    /// Returns whether TLS begins next.
     async fn run<S: AsyncRead + AsyncWrite + Unpin>(
         mut self,
         stream: &mut BufStream<S>,

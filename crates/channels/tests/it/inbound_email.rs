@@ -1,4 +1,4 @@
-//! Mail from a local IMAP server: logins, positions, which senders are believed, and which parts of an email are read.
+//! Mail from a local IMAP server: logins, positions, believed senders, and the parts of an email that are read.
 
 mod answers;
 mod dovecot;
@@ -16,7 +16,7 @@ use gatehouse_channels::{
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// Longer than anything takes here.
+/// Longer than any step of these tests takes.
 const LONG: Duration = Duration::from_mins(1);
 const AUTHENTIC: &str = "mx.example.com; dmarc=pass header.from=a.example";
 
@@ -29,7 +29,7 @@ fn with(mut fields: Value, name: &str, value: Value) -> Value {
     fields
 }
 
-/// A mailbox and what a receiver of it keeps.
+/// A mailbox and the state that its receiver keeps.
 struct Mailbox {
     harness: Harness,
     server: ImapServer,
@@ -38,7 +38,7 @@ struct Mailbox {
 }
 
 impl Mailbox {
-    /// An account that has examined the empty mailbox.
+    /// Opens an account that has examined the empty mailbox.
     async fn open(offers: Offers) -> Self {
         Self::of(harness().await, offers).await
     }
@@ -75,7 +75,7 @@ impl Mailbox {
         self.receive().await.messages
     }
 
-    /// The message of the only email.
+    /// Returns the message of the only email.
     async fn message(&mut self) -> ReceivedMessage {
         let mut all = self.messages().await;
         assert_eq!(all.len(), 1, "{all:?}");
@@ -88,7 +88,7 @@ impl Mailbox {
         self.messages().await.pop()
     }
 
-    /// Receives as after a restart.
+    /// Receives with the state after a restart.
     fn restart(&mut self) {
         self.state = ReceiverState::default();
     }
@@ -122,7 +122,7 @@ async fn a_mail_becomes_a_message_and_stays_as_it_is() {
         message.is_own && !message.is_group && message.answer.is_none() && message.files.is_empty()
     );
     assert!(message.thread.is_some());
-    // Nothing that changes the mailbox was sent, and nothing was malformed.
+    // The client sent no command that changes the mailbox and no malformed command.
     assert_eq!(mailbox.server.refused(), Vec::<String>::new());
     let log = mailbox.server.log();
     assert!(log.contains(&"EXAMINE \"INBOX\"".to_owned()), "{log:?}");
@@ -165,7 +165,7 @@ async fn old_mail_is_not_answered_and_a_position_survives_a_restart() {
         mailbox.position = mailbox.position.map(|it| it.replace(" 7 2", " 7 1"));
         mailbox.restart();
         assert_eq!(mailbox.message().await.message_id, message.message_id);
-        // With other UIDs, the existing emails count as old.
+        // With new UIDs, the existing emails count as old.
         mailbox.server.renumber(8);
         mailbox.restart();
         let renumbered = mailbox.receive().await;
@@ -182,7 +182,7 @@ async fn another_mailbox_has_its_own_position() {
     let mut mailbox = Mailbox::open(Offers::default()).await;
     mailbox.server.deliver(&mail("ann@a.example", "", "one"));
     mailbox.message().await;
-    // The same server under another name: UIDVALIDITY and UIDs are the same by chance.
+    // The same server under another name. UIDVALIDITY and UIDs are equal by chance.
     let change = json!({ "imap_host": "127.0.0.1", "imap_password": PASSWORD });
     let change = gatehouse_channels::AccountChange {
         fields: crate::harness::object(change),
@@ -208,7 +208,7 @@ const FROM: &str = "From: ann@a.example\n";
 const OTHER: &str = "other.example; dmarc=pass header.from=a.example";
 const FAILED: &str = "mx.example.com; dmarc=fail header.from=a.example";
 
-/// Headers of emails that are not answered, and why.
+/// Returns headers of emails that are not answered, with the reasons.
 fn ignored() -> impl Iterator<Item = (&'static str, String)> {
     let from = FROM;
     [

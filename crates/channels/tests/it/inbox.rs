@@ -63,7 +63,7 @@ async fn unread_messages_are_counted_searched_marked_at_once_and_deleted() {
             let texts: Vec<_> = page.messages.into_iter().map(|m| m.text).collect();
             (texts.join(","), page.unread, page.next_cursor.is_some())
         };
-        // The count is that of the whole inbox, whatever the page and the filter.
+        // The count covers the whole inbox, independent of the page and the filter.
         assert_eq!(list(None, false).await, ("100 % done".to_owned(), 3, true));
         assert_eq!(
             list(Some(" BUILD "), false).await,
@@ -86,7 +86,7 @@ async fn unread_messages_are_counted_searched_marked_at_once_and_deleted() {
         harness.channels.delete_inbox(id).await.unwrap();
         let again = harness.channels.delete_inbox(id).await;
         assert_eq!(blame(again).0, ErrorCode::NotFound);
-        // The position of the deleted message is used again.
+        // The position of the deleted message is reused.
         harness.send("inbox", "newer").await.unwrap();
         assert_eq!(list(None, false).await, ("newer".to_owned(), 1, true));
     }
@@ -174,7 +174,7 @@ async fn messages_of_a_period_are_listed_from_its_begin_to_before_its_end() {
             let page = page.unwrap();
             let texts: Vec<_> = page.messages.into_iter().map(|m| m.text).collect();
             assert_eq!(texts.join(","), expected, "{from:?} {until:?}");
-            // The count is that of the whole inbox.
+            // The count covers the whole inbox.
             assert_eq!(page.unread, 3);
         }
     }
@@ -290,7 +290,7 @@ async fn the_newest_messages_of_64_mib_stay() {
             add(row(number, MIB)).await;
         }
         assert_eq!(kept().await, (64, "in_0".to_owned()));
-        // One byte too many for a single removal, so two messages are removed.
+        // One byte too many, so that two messages are removed.
         add(row(64, MIB + 1)).await;
         assert_eq!(kept().await, (63, "in_2".to_owned()));
         add(row(65, MIB - 1)).await;

@@ -6,7 +6,8 @@ use gatehouse_channels::{AccountChange, SendError};
 use gatehouse_domain::Clock;
 use serde_json::json;
 
-/// A change without a notification is not visible: accounts are loaded once, not for each message.
+/// A change without a notification is not visible, because accounts are loaded once and not for
+/// each message.
 #[tokio::test]
 async fn accounts_stay_in_memory_until_something_changed() {
     for harness in harnesses().await {
@@ -35,7 +36,7 @@ async fn accounts_stay_in_memory_until_something_changed() {
         assert_eq!(sent().await, "/first");
         rename("first", "second", false).await;
         assert_eq!(sent().await, "/first");
-        // As after a change on another node.
+        // The state after a change on another node.
         harness.channels.forget_accounts();
         assert_eq!(sent().await, "/second");
         rename("second", "third", true).await;

@@ -1,5 +1,5 @@
 //! Tests the crate over a real database with fake vendors. Each fake checks its requests against the vendor's
-//! documentation, which the file names.
+//! documentation, which its file names.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,

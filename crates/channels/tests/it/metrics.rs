@@ -12,7 +12,7 @@ use std::net::TcpListener;
 async fn each_send_is_counted_by_type_and_outcome() {
     let recorder = PrometheusBuilder::new().build_recorder();
     let handle = recorder.handle();
-    // The runtime of a test has one thread.
+    // A test's runtime has one thread.
     let _guard = metrics::set_default_local_recorder(&recorder);
     gatehouse_channels::metrics::describe();
     let harness = harness().await;

@@ -80,7 +80,7 @@ async fn links_are_buttons_of_the_last_part_and_at_most_three() {
     }
     harness.send_linked("ntfy", "x", &[]).await.unwrap();
     assert_eq!(vendor.take_one().header("actions"), "");
-    // A template or an agent cannot add one.
+    // A template or an agent cannot add actions.
     let extra = [("actions", "view, Pay, https://evil.example")];
     harness.send_with("ntfy", "y", &extra).await.unwrap();
     assert_eq!(vendor.take_one().header("actions"), "");

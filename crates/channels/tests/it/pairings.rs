@@ -1,4 +1,4 @@
-//! What a stranger's message stores, and when a code is valid.
+//! The rows that a stranger's message stores, and the validity of codes.
 
 use crate::harness::{Harness, actor, blame, harnesses, problem};
 use gatehouse_channels::{Poll, PollHolder, Received, ReceivedMessage, StoredMessages};
@@ -37,7 +37,7 @@ async fn store_from(node: &str, harness: &Harness, received: Received) -> Stored
     stored.unwrap()
 }
 
-/// An account that receives, and its poll.
+/// Opens an account that receives, and polls it.
 async fn receiving(harness: &Harness) {
     let fields = json!({ "bot_token": "1:a", "inbound": true });
     harness.create("telegram", fields).await;
@@ -105,7 +105,7 @@ async fn only_messages_of_paired_people_are_stored() {
         assert!(paired.code.is_none() && !paired.trusted);
         let again = harness.channels.approve_pairing(actor(), &code, true).await;
         assert_eq!(problem(again).code, ErrorCode::NotFound);
-        // The same update is stored once.
+        // The same update is stored only once.
         for _ in 0..2 {
             assert!(store(&harness, message(3, "42")).await.has_messages);
         }

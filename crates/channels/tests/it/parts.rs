@@ -1,4 +1,4 @@
-//! Messages with several parts: a retry sends only the missing parts.
+//! Messages with several parts. A retry sends only the missing parts.
 
 use crate::harness::{Harness, give_up, harness, harnesses, retry};
 use crate::vendor::{ReceivedRequest, Vendor, answer};
@@ -93,7 +93,7 @@ async fn a_message_that_was_sent_or_abandoned_restarts_at_its_first_part() {
     }
 }
 
-/// The process can end after the last part was accepted and before the end of the delivery is stored.
+/// The process can end after the last part was accepted and before the end of the delivery was stored.
 #[tokio::test]
 async fn another_attempt_at_a_delivery_sends_no_part_again() {
     for harness in harnesses().await {

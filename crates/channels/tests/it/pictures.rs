@@ -1,5 +1,5 @@
-//! Pictures after a text: their limits, what a repeated message sends, and what a refusal leaves. What vendors accept
-//! is in the tests of conversations.
+//! Pictures after a text: their limits, repeated messages and refusals. The tests of conversations check the requests
+//! against the vendors' rules.
 
 use crate::harness::{Harness, NOW_MS, harness};
 use crate::smtp::{MailServer, Script};
@@ -60,7 +60,7 @@ fn contains(seen: &ReceivedRequest, part: &[u8]) -> bool {
     seen.body.windows(part.len()).any(|it| it == part)
 }
 
-/// How many requests contain the beginning of a picture.
+/// Returns how many requests contain the beginning of a picture.
 fn uploads(seen: &[ReceivedRequest]) -> usize {
     let has_picture = |seen: &&ReceivedRequest| contains(seen, b"\x89PNG");
     seen.iter().filter(has_picture).count()

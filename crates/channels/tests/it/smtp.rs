@@ -47,7 +47,7 @@ impl Mail {
 pub struct Script {
     /// The extensions that EHLO lists.
     pub offers: Vec<&'static str>,
-    /// Replies that replace the usual ones, by command.
+    /// Replies that replace the default replies, by command.
     pub replies: BTreeMap<&'static str, &'static str>,
     /// The size of the largest email that is accepted (RFC 1870).
     pub max_bytes: Option<usize>,

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 const TOKEN: &str = "123456:ABC-DEF_ghi";
 
-/// Rejects what the Bot API rejects.
+/// Rejects requests that the Bot API rejects.
 fn rule(seen: &ReceivedRequest) -> Answer {
     if seen.target != format!("/bot{TOKEN}/sendMessage") {
         return answer(
@@ -99,7 +99,7 @@ async fn only_the_first_part_of_an_answer_is_a_reply_and_none_in_a_topic() {
         json!({ "message_id": 5, "allow_sending_without_reply": true })
     );
     assert!(seen[1].json().get("reply_parameters").is_none());
-    // A message that an earlier version stored has only the ID of the update.
+    // Messages stored by an earlier version have only the ID of the update.
     for extra in [
         [reply, ("message_thread_id", "7")],
         [(REPLY_TO, "100"), ("chat_id", "1")],

@@ -71,7 +71,7 @@ async fn secrets_are_encrypted_and_sending_needs_them() {
     }
 }
 
-/// A row copied to another account does not decrypt there.
+/// A row that is copied to another account does not decrypt there.
 #[tokio::test]
 async fn a_secret_belongs_to_its_account() {
     for harness in harnesses().await {

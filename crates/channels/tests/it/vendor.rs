@@ -1,5 +1,5 @@
-//! An HTTP server that acts as a vendor: it records each request and responds by its rule, or with a response
-//! set for the next request.
+//! An HTTP server that acts as a vendor. It records each request and responds by its rule, or with a response set for
+//! the next request.
 
 use axum::Router;
 use axum::body::Bytes;
@@ -81,7 +81,7 @@ impl Vendor {
         format!("http://{}{path}", self.address)
     }
 
-    /// Sets the response to the next request, whatever it is.
+    /// Sets the response to the next request of any kind.
     pub fn next(&self, answer: Answer) {
         self.shared.ordered.lock().unwrap().push_back(answer);
     }

@@ -1,4 +1,5 @@
-//! Voice messages of bots: their limits, and what a refusal says. What vendors accept is in the tests of conversations.
+//! Voice messages of bots: their limits and the errors of refusals. The tests of conversations check the requests
+//! against the vendors' rules.
 
 use crate::harness::{Harness, give_up, harness, retry};
 use crate::vendor::{Answer, ReceivedRequest, Vendor, answer};
@@ -21,7 +22,7 @@ async fn speak(harness: &Harness, kind: &str, bytes: usize) -> Result<(), SendEr
     channels.send_voice(kind, "C1", None, voice).await
 }
 
-/// A channel of each type with a server at this address.
+/// Returns a channel of each type with a server at this address.
 pub fn accounts(url: &str) -> [(&'static str, Value); 4] {
     [
         (
@@ -43,7 +44,7 @@ pub fn accounts(url: &str) -> [(&'static str, Value); 4] {
     ]
 }
 
-/// Accepts everything, as each of the vendors does.
+/// Accepts every request, as each of the vendors does.
 pub fn accepting(seen: &ReceivedRequest) -> Answer {
     let host = seen.header("host");
     answer(

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use std::collections::HashSet;
 
-/// The name of a model that reads images, but that the gateway has no record of.
+/// The name of a model that reads images. The gateway has no record of this model.
 pub const SEEING: &str = "seeing";
 /// The models that read images.
 const VISION: [&str; 2] = [SEEING, "gpt-4o"];
@@ -31,7 +31,7 @@ pub(super) fn check(request: &Value) -> Result<(), String> {
     check_ids(model, calls())
 }
 
-/// Every call needs an answer, and every answer a call.
+/// Checks that every call has an answer and every answer a call.
 fn check_pairs(messages: &[Value]) -> Result<(), String> {
     let mut open: Vec<Value> = Vec::new();
     for message in messages {
@@ -53,8 +53,8 @@ fn check_pairs(messages: &[Value]) -> Result<(), String> {
     }
 }
 
-/// Mistral refuses a user's message after the result of a tool (code 3230,
-/// <https://github.com/avante-corp/avante.nvim/issues/2562>).
+/// Checks the order of messages. Mistral refuses a user's message after the result of a tool (code
+/// 3230, <https://github.com/avante-corp/avante.nvim/issues/2562>).
 fn check_order(model: &str, messages: &[Value]) -> Result<(), String> {
     let is_refused = |pair: &[Value]| matches!(pair, [before, after] if before["role"] == "tool" && after["role"] == "user");
     if model.starts_with("mistral") && messages.windows(2).any(is_refused) {
@@ -63,7 +63,7 @@ fn check_order(model: &str, messages: &[Value]) -> Result<(), String> {
     Ok(())
 }
 
-/// Vendors refuse names that no tool can have.
+/// Checks the name of a tool. Vendors refuse invalid names.
 fn check_name(call: &Value) -> Result<(), String> {
     let name = call["function"]["name"].as_str().unwrap_or_default();
     let is_allowed = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
@@ -74,8 +74,8 @@ fn check_name(call: &Value) -> Result<(), String> {
     }
 }
 
-/// Anthropic refuses an ID that two calls have (<https://platform.claude.com/docs/en/api/messages>), and Mistral every
-/// ID that is not nine letters or digits (`mistral-common`, `validator.py`).
+/// Checks the IDs of calls. Anthropic refuses duplicate IDs (<https://platform.claude.com/docs/en/api/messages>).
+/// Mistral refuses every ID that is not nine letters or digits (`mistral-common`, `validator.py`).
 fn check_ids<'a>(model: &str, calls: impl Iterator<Item = &'a Value>) -> Result<(), String> {
     let mut seen = HashSet::new();
     for call in calls {
@@ -93,8 +93,8 @@ fn check_ids<'a>(model: &str, calls: impl Iterator<Item = &'a Value>) -> Result<
     Ok(())
 }
 
-/// Refuses empty texts, images for a model that does not read them, other formats than PNG, JPEG, WebP and GIF, and
-/// content that is not of the stated format (<https://platform.openai.com/docs/guides/images-vision>).
+/// Refuses empty texts, images for a model that does not read images, image formats other than PNG, JPEG, WebP and GIF,
+/// and content in another format than stated (<https://platform.openai.com/docs/guides/images-vision>).
 fn check_part(model: &str, part: &Value) -> Result<(), String> {
     match part["type"].as_str() {
         Some("text") if part["text"].as_str().is_some_and(|text| !text.is_empty()) => Ok(()),

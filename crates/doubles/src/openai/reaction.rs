@@ -31,26 +31,26 @@ pub enum Reaction {
     Refuse(u16, Value),
     /// Returns 429 with this `Retry-After`.
     Busy(String),
-    /// Replies with the number of messages it received, once the gate is open.
+    /// Replies with the number of messages in the request when the gate is open.
     Gate(watch::Receiver<bool>),
 }
 
-/// A reply of one piece.
+/// Returns a reply of one piece.
 pub fn say(text: &str) -> Reaction {
     Reaction::Say(vec![text.to_owned()])
 }
 
-/// A reply in pieces.
+/// Returns a reply in pieces.
 pub fn says<'a>(pieces: impl IntoIterator<Item = &'a str>) -> Reaction {
     Reaction::Say(pieces.into_iter().map(str::to_owned).collect())
 }
 
-/// A reply that calls a tool.
+/// Returns a reply that calls a tool.
 pub fn call(name: &str, arguments: &Value) -> Reaction {
     calls([(name, arguments)])
 }
 
-/// A reply that calls several tools at once.
+/// Returns a reply that calls several tools at once.
 pub fn calls<'a>(calls: impl IntoIterator<Item = (&'a str, &'a Value)>) -> Reaction {
     let calls = calls.into_iter();
     let calls = calls.map(|(name, arguments)| (name.to_owned(), arguments.to_string()));

@@ -16,16 +16,16 @@ pub enum Part {
     Thought(String),
     /// A call of a tool: its ID, its name and its arguments.
     Call(String, String, String),
-    /// A delta, unchanged.
+    /// A delta that is sent unchanged.
     Delta(Value),
-    /// A frame, unchanged.
+    /// A frame that is sent unchanged.
     Frame(Value),
-    /// Nothing until there is a permit, which it takes.
+    /// Waits for a permit and consumes it.
     Wait(Arc<Semaphore>),
 }
 
 impl Part {
-    /// A piece of text.
+    /// Returns a piece of text.
     pub fn text(text: &str) -> Self {
         Self::Text(text.to_owned())
     }

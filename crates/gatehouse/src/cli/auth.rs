@@ -84,7 +84,8 @@ async fn setup_code(globals: &Globals, layers: &Layers, out: &Output) -> Result<
 async fn beside(globals: &Globals, layers: &Layers) -> Result<Gateway> {
     offline::ensure_database(layers)?;
     offline::ensure_same_schema(layers).await?;
-    // Opening the secrets next to the server is safe only before setup: it can change the files of provider keys.
+    // Opening the secrets while a server runs is safe only before setup, because it can change the files of provider
+    // keys.
     let storage = Storage::open(layers, Purpose::Beside).await?;
     let is_complete = storage
         .store
@@ -96,11 +97,11 @@ async fn beside(globals: &Globals, layers: &Layers) -> Result<Gateway> {
 }
 
 async fn reset(globals: &Globals, layers: &Layers, out: &Output, yes: bool) -> Result<()> {
-    // A new database would be reset instead of the one that the server uses.
+    // Otherwise, a new database would be reset instead of the database that the server uses.
     if globals.given_url(layers)?.is_none() {
         offline::ensure_database(layers).context("nothing was reset")?;
     }
-    // Fails without a terminal to ask on.
+    // Without a terminal, the question fails.
     if !yes {
         let warning = "This removes the password, all passkeys, sessions, API keys and devices, ends the trust in \
                        people on channels, and disables authentication until setup is completed again. The vault \

@@ -91,7 +91,7 @@ async fn list(globals: &Globals, out: &Output, directory: Option<PathBuf>) -> Re
     Ok(ExitCode::SUCCESS)
 }
 
-/// The cells of a listed backup. `file` is the field that names it: a server returns no path.
+/// Returns the cells of a listed backup. `file` is the field with its name, because a server returns no path.
 fn cells(backup: &Value, file: &str) -> Vec<String> {
     let bytes = backup.get("bytes").and_then(Value::as_u64);
     let is_encrypted = backup.get("encrypted") == Some(&Value::Bool(true));
@@ -104,7 +104,7 @@ fn cells(backup: &Value, file: &str) -> Vec<String> {
     ]
 }
 
-/// The directory of `backup.to`, and the recorded checks of its backups.
+/// Returns the directory of `backup.to`, and the recorded checks of its backups.
 async fn own_directory(layers: &Layers) -> Result<(PathBuf, Checks)> {
     let (settings, checks) = if offline::has_database(layers)? {
         let stored = stored_settings(layers).await?;
@@ -116,8 +116,8 @@ async fn own_directory(layers: &Layers) -> Result<(PathBuf, Checks)> {
     Ok((backup::directory(layers, &settings), checks))
 }
 
-/// The stored checks of the backups in this directory, if it is that of `backup.to`. Does not wait for a database
-/// server if the settings file and the environment name another directory.
+/// Returns the stored checks of the backups in this directory, if it is the directory of `backup.to`. Does not wait for
+/// a database server if the settings file and the environment name another directory.
 async fn checks_in(layers: &Layers, directory: &Path) -> Checks {
     let fixed = layers.resolve(&BTreeMap::new());
     let named = fixed.map(|fixed| backup::directory(layers, &fixed.settings.backup));
@@ -127,7 +127,8 @@ async fn checks_in(layers: &Layers, directory: &Path) -> Checks {
         return Checks::default();
     }
     match own_directory(layers).await {
-        // Installations with the same schedule give their backups the same names.
+        // The directories are compared, because installations with the same schedule use the same
+        // names for their backups.
         Ok((own, checks)) if is_same(&own, directory) => checks,
         Ok(_) => Checks::default(),
         Err(error) => {
@@ -149,7 +150,7 @@ fn record(entry: &Entry) -> Value {
     })
 }
 
-/// The record of a backup, with its last check.
+/// Returns the record of a backup, with its last check.
 fn listed(entry: &Entry, checks: &Checks) -> Value {
     let name = entry.path.file_name().unwrap_or_default();
     let mut record = record(entry);
@@ -161,7 +162,7 @@ fn listed(entry: &Entry, checks: &Checks) -> Value {
     record
 }
 
-/// The last check of a listed backup, in words.
+/// Returns the last check of a listed backup as text.
 fn checked(backup: &Value) -> String {
     let Some(checked) = backup.get("checked").filter(|checked| checked.is_object()) else {
         return "-".to_owned();
@@ -183,7 +184,7 @@ fn open_file(path: &Path, identity: Option<&Identity>) -> Result<Archive<'static
     Ok(open(BufReader::new(file), identity)?)
 }
 
-/// The facts about a backup for the JSON output.
+/// Returns the facts about a backup for the JSON output.
 fn manifest_record(manifest: &Manifest) -> Value {
     let tables = manifest.tables.iter();
     let rows: serde_json::Map<String, Value> = tables

@@ -198,7 +198,7 @@ async fn approve(client: &Client, out: &Output, code: &str, trusted: bool) -> Re
     })
 }
 
-/// Adds to the refusal to delete a channel in use how it is deleted anyway.
+/// Adds to the refusal to delete a channel in use that `--force` deletes it.
 fn with_force(error: ClientError) -> ClientError {
     match error {
         ClientError::Refused(mut refusal) if refusal.details.contains_key("webhooks") => {

@@ -1,5 +1,5 @@
-//! `chat`: a conversation with an agent in the terminal. Polls instead of listening, so that it works through TLS
-//! and proxies and survives a server restart.
+//! `chat`: a conversation with an agent in the terminal. It polls instead of listening, so it works through TLS and
+//! proxies and survives a server restart.
 
 mod answer;
 mod approvals;
@@ -70,7 +70,7 @@ pub async fn run(globals: &Globals, out: &Output, args: Args) -> Result<ExitCode
             Line::Text(text) if text.trim().is_empty() => {}
             Line::Text(text) => match chat.turn(out, &text).await {
                 Ok(complete) => is_complete = complete,
-                // The next message may succeed, but a script must notice the error.
+                // The next message may succeed. A script must still detect the error.
                 Err(error) if is_typed => warn(format!("{error:#}")),
                 Err(error) => return Err(error),
             },
@@ -102,7 +102,7 @@ struct Chat {
 }
 
 impl Chat {
-    /// Sends a message and prints the answer as it arrives. Returns whether it is complete.
+    /// Sends a message and prints the answer as it arrives. Returns whether the answer is complete.
     async fn turn(&mut self, out: &Output, text: &str) -> Result<bool> {
         let files = self.upload().await?;
         let agent = self.agent.as_ref().filter(|_| self.session.is_none());
@@ -151,7 +151,7 @@ impl Chat {
         }
     }
 
-    /// Calls a method. `None` if Ctrl-C is pressed before the server responds.
+    /// Calls a method. Returns `None` if Ctrl-C is pressed before the server responds.
     async fn rpc(&mut self, method: &str, params: Value) -> Option<Result<Value, ClientError>> {
         let answer = self.client.rpc(method, params);
         self.input.unless_interrupted(answer).await
@@ -165,8 +165,8 @@ impl Chat {
         Ok(())
     }
 
-    /// Stores the files of the next message with the conversation, which is created if there is none. Returns their
-    /// IDs.
+    /// Stores the files of the next message with the conversation, and creates the conversation if there is none.
+    /// Returns the IDs of the files.
     async fn upload(&mut self) -> Result<Vec<Value>> {
         let mut ids = Vec::new();
         for path in &self.files {

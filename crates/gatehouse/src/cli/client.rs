@@ -1,6 +1,5 @@
-//! The client of a running server: JSON-RPC, and the HTTP endpoints of the auth gate that have no method.
-//! Follows no redirects, uses no proxy for loopback addresses, and trusts the self-signed certificate in this
-//! data directory.
+//! The client of a running server: JSON-RPC, and HTTP endpoints of the auth gate that have no method. Follows no
+//! redirects, uses no proxy for loopback addresses, and trusts the self-signed certificate in this data directory.
 
 mod connection;
 mod error;
@@ -43,7 +42,7 @@ impl Client {
         Ok(client)
     }
 
-    /// Like [`Self::new`], without a credential.
+    /// Creates a client like [`Self::new`], without a credential.
     pub fn anonymous(globals: &Globals, layers: &Layers) -> Result<Self> {
         let url = globals.server_url(layers)?;
         Ok(Self {
@@ -53,8 +52,8 @@ impl Client {
         })
     }
 
-    /// Like [`Self::anonymous`], but accepts any certificate of this machine's own server, whose certificate may not
-    /// have been issued yet. Only for requests that neither send nor receive a secret.
+    /// Creates a client like [`Self::anonymous`], but accepts any certificate of this machine's own server, whose
+    /// certificate may not have been issued yet. Use it only for requests that neither send nor receive a secret.
     pub fn unverified(globals: &Globals, layers: &Layers) -> Result<Self> {
         let url = globals.server_url(layers)?;
         let is_own = globals.given_url(layers)?.is_none();
@@ -73,12 +72,12 @@ impl Client {
         self
     }
 
-    /// The server's address.
+    /// Returns the server's address.
     pub const fn url(&self) -> &Url {
         &self.url
     }
 
-    /// The header that authenticates.
+    /// Returns the header that authenticates.
     pub fn credential(&self) -> Option<(&header::HeaderName, &str)> {
         self.credential
             .as_ref()

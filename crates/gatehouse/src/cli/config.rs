@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// How long to wait for the database when only showing settings.
+/// The timeout for the database in commands that only show settings.
 const DATABASE_TIMEOUT: Duration = Duration::from_secs(2);
 const WITHOUT: &str = "Changes made at run time are not included";
 
@@ -108,7 +108,7 @@ async fn show(globals: &Globals, out: &Output, origin: bool, keys: Vec<String>) 
     })
 }
 
-/// Reads the settings from the server, if one is named or holds the lock, and it permits access.
+/// Reads the settings from the server, if a server is named or has the lock, and it permits access.
 async fn from_server(
     globals: &Globals,
     layers: &Layers,
@@ -131,7 +131,7 @@ async fn from_server(
     }
 }
 
-/// The settings changed at run time, if the database is available.
+/// Returns the settings changed at run time, if the database is available.
 async fn stored(layers: &Layers) -> Result<BTreeMap<String, Value>> {
     if !offline::has_database(layers)? || offline::is_locked(layers)? {
         return Ok(BTreeMap::new());

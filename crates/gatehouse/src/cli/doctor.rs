@@ -9,11 +9,11 @@ use gatehouse_config::Layers;
 use serde_json::{Value, json};
 use std::process::ExitCode;
 
-/// What to do without a database and without a server.
+/// The next step if there is neither a database nor a server.
 const NO_SERVER: &str = "If a server runs at another address, set --url and an API key in SERVICE_API_KEY. If no \
                          server has run yet, start one with `gatehouse serve`.";
 
-/// Runs the checks. Fails when a check fails.
+/// Runs the checks. Fails if a check fails.
 pub async fn run(globals: &Globals, out: &Output) -> Result<ExitCode> {
     let layers = globals.layers()?;
     let checks = match stopped(globals, &layers).await? {
@@ -62,7 +62,7 @@ async fn running(globals: &Globals, layers: &Layers) -> Result<Vec<Value>> {
     Ok(checks)
 }
 
-/// The checks on the data directory; `None` when a server must be asked instead.
+/// Returns the checks on the data directory, or `None` if a server must be asked instead.
 async fn stopped(globals: &Globals, layers: &Layers) -> Result<Option<Vec<Value>>> {
     if globals.given_url(layers)?.is_some() {
         return Ok(None);
@@ -86,7 +86,7 @@ async fn stopped(globals: &Globals, layers: &Layers) -> Result<Option<Vec<Value>
             Some(NO_SERVER),
         )]));
     }
-    // With PostgreSQL there is no lock that shows whether a server is running.
+    // PostgreSQL has no lock that shows whether a server is running.
     if offline::sqlite_path(layers)?.is_none() && responds(globals, layers).await? {
         return Ok(None);
     }
@@ -97,7 +97,7 @@ async fn stopped(globals: &Globals, layers: &Layers) -> Result<Option<Vec<Value>
     gateway.close().await;
     let message = "No server is running here; its files were checked.";
     let mut checks = vec![check("server", true, message, None)];
-    // Nobody can have unsealed the vault of a stopped server, so do not report it.
+    // The vault of a stopped server is always sealed, so this is not reported.
     let found = found.into_iter().filter(|check| check.id != "vault");
     for check in found {
         checks.push(serde_json::to_value(check)?);
@@ -105,7 +105,7 @@ async fn stopped(globals: &Globals, layers: &Layers) -> Result<Option<Vec<Value>
     Ok(Some(checks))
 }
 
-/// Whether a server responds at the address in the settings.
+/// Returns whether a server responds at the address in the settings.
 async fn responds(globals: &Globals, layers: &Layers) -> Result<bool> {
     let health = Client::anonymous(globals, layers)?.get("/health").await;
     Ok(!matches!(health, Err(ClientError::Unreachable { .. })))

@@ -1,5 +1,5 @@
-//! `env exec`: runs a program with the stored variables. The program replaces this process, so it keeps the
-//! process ID and receives signals and returns its exit code directly.
+//! `env exec`: runs a program with the stored variables. The program replaces this process. It therefore keeps the
+//! process ID, receives signals directly, and returns its own exit code.
 
 use super::client::Client;
 use super::output::{plain, warn};
@@ -44,7 +44,7 @@ pub async fn run(
     );
     let mut child = Command::new(program);
     child.args(arguments);
-    // Do not pass this command's own keys to the program.
+    // This command's own keys are not passed to the program.
     for (name, _) in Environment::from_process().secrets() {
         child.env_remove(name);
     }
@@ -79,7 +79,7 @@ async fn reveal(client: Client, layers: &Layers, params: Value) -> Result<Value>
     let token = client.login(&password).await?;
     let client = client.with_session(&token.context("the server returned no session")?);
     let answer = client.rpc("env.reveal", params).await;
-    // The session was only for this request. If logout fails, it expires.
+    // The session was only for this request. If the logout fails, the session expires.
     drop(client.post("/api/auth/logout", &json!({})).await);
     Ok(answer?)
 }

@@ -67,7 +67,7 @@ pub struct Target {
     to: PathBuf,
 }
 
-/// Checks a time. The API calls the fields differently from the flags.
+/// Checks a time here, because the API's names of the fields differ from the flags.
 fn time(text: &str) -> Result<String, &'static str> {
     let time: Timestamp = text.parse().map_err(|_| "expected an RFC 3339 time")?;
     Ok(time.to_string())
@@ -99,7 +99,7 @@ pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<Ex
     Ok(ExitCode::SUCCESS)
 }
 
-/// The file appears when it is complete.
+/// Writes a temporary file. The final file appears only when it is complete.
 async fn write_file(
     client: &Client,
     command: &Command,

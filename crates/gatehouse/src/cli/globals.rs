@@ -90,7 +90,7 @@ impl Globals {
         self.layers_of(&Environment::from_process())
     }
 
-    /// Like [`Self::layers`], but reads the variables from `environment`.
+    /// Loads the settings like [`Self::layers`], but reads the variables from `environment`.
     pub fn layers_of(&self, environment: &Environment) -> Result<Layers> {
         let invocation = Invocation {
             config: self.config.clone(),
@@ -109,7 +109,7 @@ impl Globals {
         }
     }
 
-    /// The server's address, if a flag or the environment gives one.
+    /// Returns the server's address, if a flag or the environment contains one.
     pub fn given_url(&self, layers: &Layers) -> Result<Option<Url>> {
         let url = self.url.clone().or_else(|| layers.process().url.clone());
         if let Some(url) = &url {
@@ -122,7 +122,7 @@ impl Globals {
         Ok(url)
     }
 
-    /// The server's address: the given one, otherwise the listen address from the settings.
+    /// Returns the server's address: the given one, otherwise the listen address from the settings.
     pub fn server_url(&self, layers: &Layers) -> Result<Url> {
         match self.given_url(layers)? {
             Some(url) => Ok(url),
@@ -133,7 +133,7 @@ impl Globals {
     }
 }
 
-/// The address that commands on this machine connect to.
+/// Returns the address that commands on this machine connect to.
 pub fn own_address(settings: &Settings) -> SocketAddr {
     let mut address = settings.server.bind;
     if address.ip().is_unspecified() {
@@ -149,7 +149,7 @@ fn own_url(settings: &Settings) -> String {
     let address = own_address(settings);
     match &settings.server.tls {
         Tls::Off => format!("http://{address}"),
-        // A certificate authority issues none for the address.
+        // A certificate authority issues certificates for names, not for this address.
         Tls::Acme(acme) if let Some(name) = acme.domains.first() => {
             format!("https://{name}:{}", address.port())
         }

@@ -1,4 +1,4 @@
-//! `health`: whether the server responds, as an exit code. For health checks of images that contain no other
+//! `health`: reports as an exit code whether the server responds. For health checks in images that contain no other
 //! program.
 
 use super::client::Client;

@@ -1,4 +1,4 @@
-//! Lines of standard input, which can be waited for together with Ctrl-C.
+//! Lines of standard input. A program can wait for them together with Ctrl-C.
 
 use rustix::termios::{QueueSelector, tcflush};
 use std::io::{BufRead, IsTerminal, Write};
@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
-/// Input that arrives within this time after a question has ended is discarded.
+/// The time after the end of a question in which input is discarded.
 const LATE: Duration = Duration::from_secs(1);
 
 /// A line of input.
@@ -18,18 +18,19 @@ pub enum Line {
     End,
 }
 
-/// Reads standard input on a thread, because a read cannot be cancelled. The thread ends with the process.
+/// Reads standard input on a thread, because a read cannot be canceled. The thread ends with the process.
 pub struct Input {
     requests: mpsc::Sender<()>,
     lines: mpsc::Receiver<Option<String>>,
-    /// A read was requested, and its line was not taken yet.
+    /// Whether a read was requested and its line was not taken yet.
     is_reading: bool,
-    /// Created once: a Ctrl-C that arrives between two waits is reported by the second.
+    /// The signal is created once. A Ctrl-C between two waits is therefore reported by the second
+    /// wait.
     interrupts: Signal,
 }
 
 impl Input {
-    /// After this, Ctrl-C no longer ends the process. Fails if the system refuses the signal handler.
+    /// Starts reading. After this, Ctrl-C no longer ends the process. Fails if the system refuses the signal handler.
     pub fn start() -> std::io::Result<Self> {
         let interrupts = signal(SignalKind::interrupt())?;
         let (requests, mut requested) = mpsc::channel(1);
@@ -52,7 +53,8 @@ impl Input {
         })
     }
 
-    /// The result of the work, or `None` if Ctrl-C is pressed first. The work is dropped then.
+    /// Returns the result of the work, or `None` if Ctrl-C is pressed first. The work is then
+    /// dropped.
     pub async fn unless_interrupted<T>(&mut self, work: impl Future<Output = T>) -> Option<T> {
         tokio::select! {
             result = work => Some(result),
@@ -60,8 +62,9 @@ impl Input {
         }
     }
 
-    /// Like [`Self::ask`], but if the future `end` completes first, returns its output as the error. The caller then
-    /// prints why the question ended, and calls [`Self::discard_late`]. Input from before the question is discarded.
+    /// Asks like [`Self::ask`], but if the future `end` completes first, returns its output as the error. The caller
+    /// then prints why the question ended, and calls [`Self::discard_late`]. Input from before the question is
+    /// discarded.
     pub async fn ask_until<T>(
         &mut self,
         question: &str,
@@ -75,21 +78,21 @@ impl Input {
         }
     }
 
-    /// Waits a moment and discards what was typed for a question that has ended, so that it does not answer the next
-    /// one.
+    /// Waits briefly and discards input that was typed for a question that has ended. It must not answer the next
+    /// question.
     pub async fn discard_late(&mut self) {
         tokio::time::sleep(LATE).await;
         self.discard();
     }
 
-    /// Discards what was typed on the terminal and not read yet.
+    /// Discards input that was typed on the terminal and not read yet.
     fn discard(&mut self) {
         if self.is_reading && self.lines.try_recv().is_ok() {
             self.is_reading = false;
         }
         let stdin = std::io::stdin();
         if stdin.is_terminal() {
-            // Nothing can be discarded after the terminal was closed.
+            // If the terminal was closed, there is no input to discard.
             let _ = tcflush(stdin, QueueSelector::IFlush);
         }
     }

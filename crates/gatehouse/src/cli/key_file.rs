@@ -1,4 +1,4 @@
-//! The API key that `auth create-key` stores for later commands: in the data directory, or next to the
+//! The API key that `auth create-key` stores for later commands. It is in the data directory, or next to the
 //! configuration file if the data directory is not writable. Only its owner can read it.
 
 use anyhow::{Context, Result};
@@ -11,7 +11,7 @@ use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 const NAME: &str = "cli.key";
-/// A key has 46 characters.
+/// The maximum size of the file, in bytes. A key has 46 characters.
 const MAX_BYTES: u64 = 1024;
 
 fn places(layers: &Layers) -> Vec<PathBuf> {
@@ -26,7 +26,7 @@ fn places(layers: &Layers) -> Vec<PathBuf> {
     places
 }
 
-/// The stored key, if there is a readable one.
+/// Returns the stored key, if there is a readable one.
 pub fn find(layers: &Layers) -> Option<SecretString> {
     places(layers).iter().find_map(|path| read(path))
 }
@@ -46,7 +46,7 @@ fn read(path: &Path) -> Option<SecretString> {
     (!key.is_empty()).then(|| SecretString::from(key))
 }
 
-/// Stores the key, replacing an existing one; returns the path.
+/// Stores the key, replacing an existing one. Returns the path.
 pub fn store(layers: &Layers, key: &SecretString) -> Result<PathBuf> {
     let mut failed = None;
     for path in places(layers) {
@@ -63,8 +63,8 @@ fn write(path: &Path, key: &SecretString, data_dir: &Path) -> Result<()> {
     if path.parent() == Some(data_dir) {
         data_dir::prepare(data_dir)?;
     }
-    // Write a new file and rename it: the old one may be readable by others, and a crash leaves a complete
-    // file.
+    // A new file is written and renamed. Other users may be able to read the old file, and after a crash there is still
+    // a complete file.
     let fresh = path.with_extension("key.new");
     drop(std::fs::remove_file(&fresh));
     let mut file = std::fs::OpenOptions::new()

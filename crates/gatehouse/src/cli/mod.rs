@@ -1,6 +1,6 @@
-//! The command line. Each command has its own module. The shared modules access a server (`client`) or the
-//! data directory of a stopped one (`offline`), ask questions (`prompt`) and print results (`output`). Exit
-//! codes: 0 for success, 1 for failure, 2 for wrong usage (`usage`); `backup verify` has one more.
+//! The command line. Each command has its own module. The shared modules access a server (`client`) or the data
+//! directory of a stopped one (`offline`), ask questions (`prompt`) and print results (`output`). Exit codes: 0 for
+//! success, 1 for failure, 2 for wrong usage (`usage`). `backup verify` has one more.
 
 mod agents;
 mod audit;
@@ -158,7 +158,7 @@ fn run_async(globals: Globals, command: Command) -> Result<ExitCode> {
             Command::Config(command) => config::run(&globals, &out, command).await,
             Command::Doctor => doctor::run(&globals, &out).await,
             Command::Health => health::run(&globals, &out).await,
-            // Handled before the runtime starts.
+            // This command is handled before the runtime starts.
             Command::Serve
             | Command::Completions(_)
             | Command::Generate(_)

@@ -28,7 +28,7 @@ pub struct Args {
     from: Option<DatabaseUrlText>,
 }
 
-/// A database that no server uses. If it is a file, none can use it until this is dropped.
+/// A database that no server uses. A file cannot be used by a server until this value is dropped.
 struct Held {
     location: Location,
     engine: &'static str,
@@ -83,7 +83,8 @@ pub async fn run(globals: &Globals, out: &Output, args: &Args) -> Result<ExitCod
     Ok(ExitCode::SUCCESS)
 }
 
-/// Whether both are the same file of SQLite. A file that does not exist is only the same under the same path.
+/// Returns whether both URLs name the same SQLite file. A file that does not exist is the same only under the same
+/// path.
 fn is_same_file(layers: &Layers, from: &DatabaseUrl, to: &DatabaseUrl) -> bool {
     let (DatabaseUrl::Sqlite { path: from }, DatabaseUrl::Sqlite { path: to }) = (from, to) else {
         return false;
@@ -114,7 +115,7 @@ async fn hold(layers: &Layers, url: &DatabaseUrl, is_target: bool) -> Result<Hel
     let path = layers.data_dir().join(path);
     let directory = path.parent().unwrap_or(Path::new("."));
     if is_target {
-        // The next call reports an error.
+        // If this fails, the next call reports an error.
         drop(FileOwner::of(layers.data_dir()).create_directory(directory));
         data_dir::prepare(directory)?;
     } else {

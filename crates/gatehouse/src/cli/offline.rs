@@ -1,5 +1,6 @@
-//! Direct access to the data directory. With SQLite, the server must be stopped (checked by its lock), or
-//! have the same version if the command can safely run next to it. PostgreSQL supports several processes.
+//! Direct access to the data directory. With SQLite, the server must be stopped, which its lock shows. A command that
+//! can safely run beside a server is an exception, if both have the same version. PostgreSQL supports several
+//! processes.
 
 use super::client::ClientError;
 use super::globals::Globals;
@@ -18,11 +19,11 @@ use std::sync::Arc;
 
 /// The error of commands that need a stopped server.
 pub const RUNNING: &str = "a server is running on this data directory";
-/// How to name the database of a server.
+/// The instructions for naming the database of a server.
 pub const CHOOSE: &str = "name the server's data directory with --data-dir, and give this command the server's \
                           variables, such as SERVICE_DATABASE_URL";
 
-/// The system clock and randomness.
+/// Returns the system clock and randomness.
 pub fn parts() -> Parts {
     Parts {
         clock: Arc::new(SystemClock::new()),
@@ -30,7 +31,7 @@ pub fn parts() -> Parts {
     }
 }
 
-/// `None` when a server holds the lock.
+/// Returns `None` if a server has the lock.
 fn unless_locked<T>(opened: Result<T, OpenError>) -> Result<Option<T>> {
     match opened {
         Ok(opened) => Ok(Some(opened)),
@@ -39,12 +40,13 @@ fn unless_locked<T>(opened: Result<T, OpenError>) -> Result<Option<T>> {
     }
 }
 
-/// Opens all crates on the data directory; `None` when a server holds the lock.
+/// Opens all crates on the data directory. Returns `None` if a server has the lock.
 pub async fn gateway(globals: &Globals) -> Result<Option<Gateway>> {
     unless_locked(Gateway::open(globals.layers()?, parts(), Purpose::Command).await)
 }
 
-/// Like [`gateway`]. Reports if it created the database: a server with other variables uses another one.
+/// Opens all crates like [`gateway`]. Reports if it created the database, because a server with other variables uses
+/// another database.
 pub async fn gateway_or_new(globals: &Globals, layers: &Layers) -> Result<Option<Gateway>> {
     let missing = missing_path(layers)?;
     let gateway = gateway(globals).await?;
@@ -57,12 +59,12 @@ pub async fn gateway_or_new(globals: &Globals, layers: &Layers) -> Result<Option
     Ok(gateway)
 }
 
-/// Opens only the database; `None` when a server holds the lock.
+/// Opens only the database. Returns `None` if a server has the lock.
 pub async fn storage(layers: &Layers) -> Result<Option<Storage>> {
     unless_locked(Storage::open(layers, Purpose::Command).await)
 }
 
-/// Records a command's change of the whole database in the audit log. The command has succeeded in any case.
+/// Records a command's change of the whole database in the audit log. A failure to record does not fail the command.
 pub async fn note_change(globals: &Globals, kind: &'static str, detail: Value) {
     let opened = match globals.layers() {
         Ok(layers) => Gateway::open(layers, parts(), Purpose::Command).await,
@@ -81,8 +83,8 @@ pub async fn note_change(globals: &Globals, kind: &'static str, detail: Value) {
     }
 }
 
-/// The error of a command whose server does not respond. If no URL was given, the command calls the server because a
-/// server holds the lock of the data directory.
+/// Returns the error of a command whose server does not respond. If no URL was given, the command calls the server
+/// because a server has the lock of the data directory.
 pub fn unreachable(globals: &Globals, layers: &Layers, error: ClientError) -> Result<Error> {
     if globals.given_url(layers)?.is_some() || sqlite_path(layers)?.is_none() {
         return Ok(error.into());
@@ -90,7 +92,7 @@ pub fn unreachable(globals: &Globals, layers: &Layers, error: ClientError) -> Re
     Ok(unusable(&error))
 }
 
-/// The error if the server that holds the lock cannot be called.
+/// Returns the error if the server that has the lock cannot be called.
 fn unusable(error: &ClientError) -> Error {
     let what = match error {
         ClientError::Unreachable { url, .. } => format!("it does not respond at {url}"),
@@ -99,8 +101,8 @@ fn unusable(error: &ClientError) -> Error {
     anyhow!("{RUNNING}, but {what}; set its URL with --url, or stop it and try again")
 }
 
-/// Fails unless the database has the tables of this version, so that opening it next to the running server migrates
-/// nothing. Does not ask the server, which may listen on any address.
+/// Fails unless the database has the tables of this version. Opening it beside the running server then migrates
+/// nothing. Does not ask the server, because it may listen on any address.
 pub async fn ensure_same_schema(layers: &Layers) -> Result<()> {
     let url = layers.resolve(&BTreeMap::new())?.settings.database.url;
     let location = database_location(&url, layers.data_dir())?;
@@ -112,7 +114,7 @@ pub async fn ensure_same_schema(layers: &Layers) -> Result<()> {
     Ok(())
 }
 
-/// The path of the SQLite database; `None` for PostgreSQL.
+/// Returns the path of the SQLite database, or `None` for PostgreSQL.
 pub fn sqlite_path(layers: &Layers) -> Result<Option<PathBuf>> {
     match layers.resolve(&BTreeMap::new())?.settings.database.url {
         DatabaseUrl::Sqlite { path } => Ok(Some(layers.data_dir().join(path))),
@@ -120,19 +122,19 @@ pub fn sqlite_path(layers: &Layers) -> Result<Option<PathBuf>> {
     }
 }
 
-/// The path of the database if it does not exist or is empty.
+/// Returns the path of the database if it does not exist or is empty.
 pub fn missing_path(layers: &Layers) -> Result<Option<PathBuf>> {
     let has_content = |path: &PathBuf| path.metadata().is_ok_and(|found| found.len() > 0);
     Ok(sqlite_path(layers)?.filter(|path| !has_content(path)))
 }
 
-/// Whether the database exists, so that read-only commands do not create one.
+/// Returns whether the database exists. Read-only commands must not create one.
 pub fn has_database(layers: &Layers) -> Result<bool> {
     Ok(missing_path(layers)?.is_none())
 }
 
-/// The error of commands that need an existing database: which file is missing, and how to choose another one. `None`
-/// if it exists.
+/// Returns the error of commands that need an existing database. It contains the missing file, and how to choose
+/// another one. Returns `None` if the database exists.
 pub fn missing_database(layers: &Layers) -> Result<Option<String>> {
     let path = missing_path(layers)?;
     Ok(path.map(|path| format!("there is no database {}; {CHOOSE}", path.display())))
@@ -146,7 +148,7 @@ pub fn ensure_database(layers: &Layers) -> Result<()> {
     }
 }
 
-/// Whether a server holds the lock. Creates no database to find out.
+/// Returns whether a server has the lock. Creates no database for the check.
 pub fn is_locked(layers: &Layers) -> Result<bool> {
     let Some(path) = sqlite_path(layers)?.filter(|path| path.exists()) else {
         return Ok(false);

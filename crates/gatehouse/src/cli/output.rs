@@ -26,7 +26,7 @@ impl Output {
         Self { json }
     }
 
-    /// Whether the output is JSON.
+    /// Returns whether the output is JSON.
     pub const fn is_json(&self) -> bool {
         self.json
     }
@@ -41,7 +41,7 @@ impl Output {
         Ok(())
     }
 
-    /// Like [`Self::record`], with the JSON on one line, for continuous output.
+    /// Prints a record like [`Self::record`], with the JSON on one line, for continuous output.
     pub fn json_line(&self, record: &impl Serialize, people: impl FnOnce()) -> Result<()> {
         if self.json {
             line(serde_json::to_string(record)?);
@@ -86,12 +86,12 @@ pub fn plain(text: &str) -> String {
     visible::line(text).text.into_owned()
 }
 
-/// Prints a line of the result. A closed pipe is not an error; [`finish`] reports other failures.
+/// Prints a line of the result. A closed pipe is not an error. [`finish`] reports other failures.
 pub fn line(text: impl Display) {
     note_failure(writeln!(anstream::stdout(), "{text}"));
 }
 
-/// Like [`line`], without the end of the line.
+/// Prints text like [`line`], without a line end.
 pub fn piece(text: impl Display) {
     let mut out = anstream::stdout();
     note_failure(write!(out, "{text}").and_then(|()| out.flush()));
@@ -104,7 +104,8 @@ fn note_failure(written: io::Result<()>) {
     }
 }
 
-/// Reports if a part of the result could not be written. Returns the exit code of a command that ended with `code`.
+/// Reports an error if a part of the result could not be written. Returns the exit code of a command that ended with
+/// `code`.
 pub fn finish(code: ExitCode) -> ExitCode {
     let Some(reason) = FAILED.get() else {
         return code;
@@ -114,7 +115,7 @@ pub fn finish(code: ExitCode) -> ExitCode {
     code
 }
 
-/// The exit code of a command that failed stays.
+/// Returns the exit code and the error. If the command failed, its exit code is kept.
 fn unwritten(code: ExitCode, reason: &io::Error) -> (ExitCode, anyhow::Error) {
     if code == ExitCode::SUCCESS {
         let error = anyhow!(
@@ -127,12 +128,12 @@ fn unwritten(code: ExitCode, reason: &io::Error) -> (ExitCode, anyhow::Error) {
     (code, error)
 }
 
-/// Prints a line of continuous output. Fails if the reader of the pipe has closed it.
+/// Prints a line of continuous output. Fails if the reader has closed the pipe.
 pub fn next_line(text: impl Display) -> Result<()> {
     Ok(writeln!(anstream::stdout(), "{text}")?)
 }
 
-/// Treats a closed pipe as the end of the output: the reader, such as `head`, has read enough.
+/// Treats a closed pipe as the end of the output. The reader, such as `head`, has read enough.
 pub fn until_closed(outcome: Result<()>) -> Result<()> {
     match outcome {
         Err(error) if is_closed_pipe(&error) => Ok(()),
@@ -187,7 +188,7 @@ pub fn precious(text: &str) -> String {
     text.bold().to_string()
 }
 
-/// A field of a record as text; empty when missing.
+/// Returns a field of a record as text. The result is empty when missing.
 pub fn field(record: &Value, name: &str) -> String {
     match record.get(name) {
         None | Some(Value::Null) => String::new(),

@@ -1,5 +1,5 @@
-//! Progress bars for long operations. The steps come from the server's events over a WebSocket. Without that
-//! (TLS, or a missing scope), a spinner is shown.
+//! Progress bars for long operations. The steps come from the server's events over a WebSocket. If there is none
+//! (because of TLS or a missing scope), a spinner is shown.
 
 use super::client::Client;
 use anyhow::{Context, Result, ensure};
@@ -46,7 +46,7 @@ pub async fn during<T>(
     outcome
 }
 
-/// A bar without a known length, which [`show`] sets. Hidden without a terminal.
+/// Creates a bar without a known length, which [`show`] sets. The bar is hidden without a terminal.
 pub fn bar(message: &'static str) -> ProgressBar {
     let bar = ProgressBar::new_spinner().with_message(message);
     bar.enable_steady_tick(TICK);
@@ -67,7 +67,7 @@ async fn connect(client: &Client) -> Result<Socket> {
     Ok(client_async(request, stream).await?.0)
 }
 
-/// The next text message. Waits forever when there is no socket.
+/// Returns the next text message. Waits forever if there is no socket.
 async fn next(socket: &mut Option<Socket>) -> String {
     loop {
         let Some(open) = socket else {
@@ -81,7 +81,7 @@ async fn next(socket: &mut Option<Socket>) -> String {
     }
 }
 
-/// The done and total counts, if the text is an event of this operation.
+/// Returns the done and total counts, if the text is an event of this operation.
 fn step(text: &str, operation: &str) -> Option<(u64, u64)> {
     let event: Value = serde_json::from_str(text).ok()?;
     let params = event.get("params")?;

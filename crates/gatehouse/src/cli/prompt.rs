@@ -1,5 +1,5 @@
-//! Prompts. Secrets are never echoed or taken from the command line; without a terminal they come from a file
-//! or standard input.
+//! Prompts. Secrets are never echoed and never read from the command line. Without a terminal, they come from a file or
+//! standard input.
 
 use super::usage;
 use anyhow::{Context, Result, ensure};
@@ -12,13 +12,12 @@ use zeroize::Zeroizing;
 /// The longest secret, in bytes.
 const MAX_BYTES: u64 = 1024 * 1024;
 
-/// Whether there is a terminal to prompt on.
+/// Returns whether there is a terminal to prompt on.
 pub fn is_interactive() -> bool {
     std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }
 
-/// Reads a password: from the file if one is named, otherwise from the terminal or one line of standard
-/// input.
+/// Reads a password from the file, if given, or from the terminal, or from one line of standard input.
 pub fn password(question: &str, file: Option<&Path>) -> Result<SecretString> {
     match file {
         Some(path) => {
@@ -44,8 +43,8 @@ pub fn secret(question: &str) -> Result<SecretString> {
     )
 }
 
-/// Reads a secret of one line from the terminal. Without a terminal, it is all of standard input except the last line
-/// ending.
+/// Reads a secret of one line from the terminal. Without a terminal, the secret is all of standard input except the
+/// last line ending.
 pub fn value(question: &str) -> Result<SecretString> {
     if std::io::stdin().is_terminal() {
         return secret(question);
@@ -55,7 +54,7 @@ pub fn value(question: &str) -> Result<SecretString> {
         .context("there is no terminal for a prompt, and standard input has no text: write the value there")
 }
 
-/// `None` if there is nothing but a line ending.
+/// Reads all lines. Returns `None` if there is only a line ending.
 fn all_lines(input: impl Read) -> Result<Option<SecretString>> {
     let mut text = Zeroizing::new(String::new());
     input.take(MAX_BYTES).read_to_string(&mut text)?;
@@ -74,14 +73,14 @@ fn typed_secret(question: &str, without: &'static str) -> Result<SecretString> {
         .context(without)
 }
 
-/// `None` if the line is empty.
+/// Reads the first line. Returns `None` if it is empty.
 fn first_line(input: impl BufRead) -> Result<Option<SecretString>> {
     let mut line = Zeroizing::new(String::new());
     input.take(MAX_BYTES).read_line(&mut line)?;
     Ok(without_line_ending(&line))
 }
 
-/// `None` if nothing is left.
+/// Removes the line ending. Returns `None` if the rest is empty.
 fn without_line_ending(text: &str) -> Option<SecretString> {
     let text = text.strip_suffix('\n').unwrap_or(text);
     let text = text.strip_suffix('\r').unwrap_or(text);
@@ -116,7 +115,7 @@ pub fn yes(question: &str) -> Result<bool> {
     Ok(is_yes(&reply))
 }
 
-/// Whether the reply to a question is yes.
+/// Returns whether the reply to a question is yes.
 pub fn is_yes(reply: &str) -> bool {
     matches!(reply.trim().to_lowercase().as_str(), "y" | "yes")
 }

@@ -17,9 +17,11 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// Each thread needs memory; more threads are no faster on the intended machines.
+/// The maximum number of worker threads. Each thread needs memory, and more threads are no faster
+/// on the intended machines.
 const MAX_WORKERS: usize = 4;
-/// Blocking work is password hashing, which has its own limit, and small files.
+/// The maximum number of blocking threads. Blocking work is password hashing, which has its own
+/// limit, and access to small files.
 const MAX_BLOCKING: usize = 16;
 
 /// Runs the server.
@@ -38,7 +40,7 @@ pub fn run(globals: &Globals) -> Result<ExitCode> {
         .enable_all()
         .build()?;
     runtime.block_on(serve(layers, &logging))?;
-    // Do not wait for blocking jobs that never end.
+    // Blocking jobs that never end are not awaited.
     runtime.shutdown_background();
     Ok(ExitCode::SUCCESS)
 }
@@ -70,7 +72,8 @@ async fn serve(layers: Layers, logging: &Logging) -> Result<()> {
     Ok(app.serve(listening, shutdown).await?)
 }
 
-/// Several nodes share the vault's key only with a secret. This one cannot see whether there are others.
+/// Warns that other nodes stay sealed. Nodes share the vault's key only with a secret, and this node cannot detect
+/// other nodes.
 fn warn_of_sealing(app: &App, settings: &Vault) {
     let is_shared = app.services().store.engine().is_shared();
     if is_shared && settings.share_unseal && settings.cluster_secret.is_none() {
@@ -81,7 +84,7 @@ fn warn_of_sealing(app: &App, settings: &Vault) {
     }
 }
 
-/// Answers on the server's port until the database is open.
+/// Answers on the server's port before the database is open.
 struct Early {
     bind: SocketAddr,
     opened: CancellationToken,
@@ -89,8 +92,8 @@ struct Early {
 }
 
 impl Early {
-    /// Opens the port of the settings without the run-time changes in the database. Returns `None` if that
-    /// fails: the error is reported once the database is open, because a run-time change may set another port.
+    /// Opens the port of the settings without the run-time changes in the database. Returns `None` if that fails. The
+    /// error is reported after the database is open, because a run-time change may set another port.
     async fn start(layers: &Layers, tasks: &TaskTracker) -> Option<Self> {
         let settings = layers.resolve(&BTreeMap::new()).ok()?.settings;
         let bind = settings.server.bind;
@@ -116,7 +119,7 @@ impl Early {
         })
     }
 
-    /// Returns the open port. Closes it and returns `None` if it is not the wanted one.
+    /// Returns the open port. If it is not the wanted port, closes it and returns `None`.
     async fn end(self, wanted: SocketAddr) -> Option<Listening> {
         self.opened.cancel();
         let listening = self.listening.await.ok()?;
@@ -124,7 +127,7 @@ impl Early {
     }
 }
 
-/// The first signal starts a graceful shutdown, the second exits immediately.
+/// Stops on signals: the first starts a graceful shutdown, the second exits immediately.
 fn stop_on_signals(
     shutdown: &CancellationToken,
     tasks: &TaskTracker,
@@ -133,7 +136,7 @@ fn stop_on_signals(
     let listen = |kind| signal(kind).context("cannot listen for signals");
     let mut terminate = listen(SignalKind::terminate())?;
     let mut interrupt = listen(SignalKind::interrupt())?;
-    // Without a handler, the end of a terminal would end the process at once, without the last lines of the log.
+    // Without a handler, closing the terminal would end the process immediately, and the last log lines would be lost.
     let mut hangup = if ignores_hangup() {
         None
     } else {
@@ -147,7 +150,7 @@ fn stop_on_signals(
         }
         tracing::info!("stopping");
         shutdown.cancel();
-        // The end of a terminal can bring more than one hangup.
+        // Closing a terminal can cause more than one hangup signal.
         either(&mut terminate, &mut interrupt).await;
         tracing::warn!("exiting immediately");
         log.flush();
@@ -156,7 +159,7 @@ fn stop_on_signals(
     Ok(())
 }
 
-/// Whether the process was started with SIGHUP ignored, as `nohup` does. A handler would override that.
+/// Returns whether the process was started with SIGHUP ignored, as `nohup` does. A handler would override that.
 fn ignores_hangup() -> bool {
     #[expect(
         clippy::disallowed_methods,
@@ -169,7 +172,7 @@ fn ignores_hangup() -> bool {
     ignored.is_some_and(|mask| mask & 1 == 1)
 }
 
-/// Waits for a signal; forever if there is none.
+/// Waits for a signal. Waits forever if there is none.
 async fn received(signal: Option<&mut Signal>) {
     if let Some(signal) = signal {
         signal.recv().await;

@@ -19,7 +19,8 @@ const SYSTEM_UNITS: &str = "etc/systemd/system";
 /// Directories where packages install their units.
 const PACKAGED_UNITS: [&str; 2] = ["usr/lib/systemd/system", "lib/systemd/system"];
 const SYSUSERS: &str = "etc/sysusers.d/gatehouse.conf";
-/// The path of the installed program if the system service cannot read the one that was started.
+/// The path for installing the program if the system service cannot read the program that was
+/// started.
 const SYSTEM_PROGRAM: &str = "usr/local/bin/gatehouse";
 
 /// `gatehouse service …`
@@ -61,7 +62,7 @@ struct Locations {
     home: PathBuf,
 }
 
-/// Shows the plan and, unless it is a dry run, carries it out.
+/// Shows the plan. Carries it out unless it is a dry run.
 pub fn run(globals: &Globals, command: &Command) -> Result<ExitCode> {
     let out = Output::new(globals.json);
     let (args, is_install) = match command {
@@ -136,7 +137,7 @@ impl Locations {
         self.root.join(path.strip_prefix("/").unwrap_or(path))
     }
 
-    /// The command line of systemctl for this service manager.
+    /// Returns the command line of systemctl for this service manager.
     fn systemctl(&self, arguments: &[&str]) -> Step {
         let manager = (!self.is_system).then_some("--user");
         Step::run("systemctl", manager.iter().chain(arguments))
@@ -204,7 +205,7 @@ fn install(globals: &Globals, place: &Locations) -> Result<Plan> {
     }
     steps.push(place.systemctl(&["daemon-reload"]));
     steps.push(place.systemctl(&["enable", UNIT]));
-    // A restart also starts the new version if the service is running.
+    // If the service is already running, a restart starts the new version.
     steps.push(place.systemctl(&["restart", UNIT]));
     Ok(Plan(steps))
 }

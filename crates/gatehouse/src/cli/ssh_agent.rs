@@ -1,5 +1,5 @@
 //! `ssh-keys agent`: serves the stored keys as an SSH agent (draft-ietf-sshm-ssh-agent). The server makes the
-//! signatures and records each in the audit log; private keys never reach this process.
+//! signatures and records each one in the audit log. Private keys never reach this process.
 
 mod socket;
 mod wire;
@@ -26,7 +26,7 @@ const MAX_CONNECTIONS: usize = 16;
 
 struct Agent {
     client: Client,
-    /// Locked while a question is shown, so that there is one at a time. `None` without `--confirm`.
+    /// Locked while a question is shown, because there can be only one question at a time. `None` without `--confirm`.
     confirm: Option<Mutex<Input>>,
 }
 
@@ -36,7 +36,7 @@ pub async fn run(client: Client, out: &Output, path: PathBuf, confirm: bool) -> 
         !confirm || prompt::is_interactive(),
         "there is no terminal for a prompt: run the agent in one, or without --confirm",
     )?;
-    // Fails early if no server answers or the API key is missing.
+    // This fails early if no server answers or the API key is missing.
     let keys = client.list("ssh_keys.list", "ssh_keys").await?;
     let socket = socket::Socket::bind(&path)?;
     let shown = path.display().to_string();

@@ -101,7 +101,7 @@ pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<Ex
     Ok(ExitCode::SUCCESS)
 }
 
-/// Imports the key. Prompts for the passphrase when the server reports that it is missing.
+/// Imports the key. Prompts for the passphrase if the server reports that it is missing.
 async fn import(
     client: &Client,
     name: &str,

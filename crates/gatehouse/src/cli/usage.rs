@@ -1,10 +1,10 @@
-//! Usage errors that clap does not find, such as a flag that another one rules out. They have clap's exit code.
+//! Usage errors that clap does not detect, such as two flags that exclude each other. They have clap's exit code.
 
 use anyhow::{Error, Result};
 use gatehouse_config::ConfigError;
 use std::process::ExitCode;
 
-/// The exit code of usage errors, as of those of clap.
+/// The exit code of usage errors, equal to clap's.
 const CODE: u8 = 2;
 
 /// The message for a change without a changed field.
@@ -20,7 +20,7 @@ pub fn wrong(message: impl Into<String>) -> Error {
     UsageError(message.into()).into()
 }
 
-/// Fails with a usage error unless the command line is right.
+/// Fails with a usage error unless `is_right`.
 pub fn ensure(is_right: bool, message: &str) -> Result<()> {
     if is_right {
         Ok(())
@@ -29,7 +29,7 @@ pub fn ensure(is_right: bool, message: &str) -> Result<()> {
     }
 }
 
-/// The exit code of a command that failed.
+/// Returns the exit code of a command that failed.
 pub fn exit_code(error: &Error) -> ExitCode {
     ExitCode::from(if is_usage(error) { CODE } else { 1 })
 }

@@ -108,7 +108,7 @@ async fn transcribe(client: &Client, out: &Output, asked: Transcribe) -> Result<
     })
 }
 
-/// Reads one byte more than the limit, so that the server rejects a file that is too long.
+/// Reads one byte more than the limit. The server then rejects a file that is too long.
 fn read(path: &Path) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     if path == Path::new("-") {
@@ -126,7 +126,7 @@ fn read(path: &Path) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// All providers, with what each does.
+/// Returns all providers, with the kind of each.
 async fn everybody(client: &Client) -> Result<Vec<(&'static str, Value)>> {
     let mut all = Vec::new();
     for (does, method) in [("speaks", "tts.providers"), ("listens", "stt.providers")] {

@@ -158,7 +158,7 @@ async fn update(
 }
 
 async fn delete(client: &Client, out: &Output, id: &str, yes: bool) -> Result<()> {
-    // A script is not asked; a person may have mistyped the ID.
+    // A script is not asked for confirmation. A person is, because the ID may be mistyped.
     if !yes && !out.is_json() && prompt::is_interactive() {
         let record = client.rpc("webhooks.get", json!({ "id": id })).await?;
         let name = field(&record, "name");
@@ -203,7 +203,7 @@ async fn rotate(client: &Client, out: &Output, id: &str, overlap: Option<u64>) -
     Ok(())
 }
 
-/// The deliveries of a page.
+/// Returns the deliveries of a page.
 fn items(page: &Value) -> &[Value] {
     page.get("deliveries")
         .and_then(Value::as_array)

@@ -1,6 +1,6 @@
-//! Formats an event as one line of text, in the layout of the subscriber's own formatter. That formatter
-//! still handles everything except the plain case: colors, spans, errors with causes. Every request writes a
-//! line, and the general formatter costs as much as the rest of the gate.
+//! Formats an event as one line of text, in the layout of the subscriber's own formatter. That formatter still handles
+//! all other cases: colors, spans, and errors with causes. This module exists because every request writes a line, and
+//! the general formatter costs as much as the rest of the gate.
 
 use gatehouse_domain::{Clock, SystemClock, Timestamp, visible};
 use std::cell::RefCell;
@@ -36,7 +36,7 @@ fn write_time(writer: &mut dyn Write, now: Timestamp) -> fmt::Result {
         if *of != second {
             let whole = Timestamp::from_millis(now.as_millis().saturating_sub(millis)).to_string();
             let Some((start, _)) = whole.split_once('.') else {
-                // Out of the formatter's range: the time is a plain number.
+                // The time is outside the formatter's range, so it is written as a plain number.
                 return write!(writer, "{now}");
             };
             start.clone_into(text);
@@ -86,7 +86,8 @@ where
             let mut text = String::new();
             self.general
                 .format_event(context, Writer::new(&mut text), event)?;
-            // The formatter escapes the escape characters in values, but not in its own colors.
+            // The formatter escapes the escape characters in values, but keeps those of its own
+            // colors.
             let is_kept = |c| matches!(c, '\n' | '\t') || (is_colored && c == '\u{1b}');
             return writer.write_str(&visible::keeping(&text, is_kept).text);
         }
@@ -124,7 +125,7 @@ impl Fields<'_, '_> {
     }
 }
 
-/// Whether the text needs no quoting or escaping.
+/// Returns whether the text needs no quoting or escaping.
 fn is_plain(text: &str) -> bool {
     text.bytes()
         .all(|byte| matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\')
@@ -154,7 +155,8 @@ impl Visit for Fields<'_, '_> {
     }
 }
 
-/// External text must neither start a new line nor control the terminal.
+/// A writer that escapes external text, which must neither start a new line nor control the
+/// terminal.
 struct Escaped<'a, 'w>(&'a mut Writer<'w>);
 
 impl Write for Escaped<'_, '_> {

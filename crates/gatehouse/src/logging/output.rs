@@ -1,8 +1,8 @@
-//! Writes log lines to standard error on a thread of its own. If nothing reads standard error, lines are dropped and
+//! Writes log lines to standard error on a separate thread. If standard error is not read, lines are dropped and
 //! counted, and no other thread waits.
 //!
-//! `tracing-appender` limits the number of lines and not their bytes, keeps no room for warnings, allocates and writes
-//! each line separately, and flushes only when its guard is dropped.
+//! `tracing-appender` is not used. It limits the number of lines but not their bytes, reserves no space for warnings,
+//! allocates and writes each line separately, and flushes only when its guard is dropped.
 
 use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,22 +12,22 @@ use std::time::Duration;
 use tracing::{Level, Metadata};
 use tracing_subscriber::fmt::MakeWriter;
 
-/// The lines that were dropped because standard error was not read fast enough.
+/// The number of lines that were dropped because standard error was not read fast enough.
 pub(crate) const LINES_DROPPED: &str = "log_lines_dropped_total";
 
-/// How many bytes of lines wait at most.
+/// The maximum number of bytes of waiting lines.
 const LIMIT_BYTES: usize = 1024 * 1024;
-/// How many more bytes may wait in the buffer for warnings and errors.
+/// The number of additional bytes for warnings and errors.
 const RESERVED_BYTES: usize = 256 * 1024;
-/// How long lines are gathered after a write, unless one is a warning or an error. A busy server thus does not write
-/// each line separately.
+/// The time in which lines are collected after a write, unless one is a warning or an error. A busy server thereby
+/// writes several lines at once.
 const GATHER: Duration = Duration::from_millis(5);
-/// A buffer that became larger than this is released after its write.
+/// The maximum size of a buffer that is kept after its write, in bytes.
 const KEPT_BYTES: usize = 64 * 1024;
-/// How long a flush waits if standard error is not read.
+/// The maximum wait of a flush if standard error is not read.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The lines that wait for their write. Clones share them.
+/// The queue of lines that wait to be written. Clones share the same queue.
 #[derive(Clone, Debug, Default)]
 pub struct LogOutput(Arc<Queue>);
 
@@ -43,15 +43,15 @@ struct Queue {
 #[derive(Debug, Default)]
 struct Waiting {
     text: Vec<u8>,
-    /// How many lines were dropped since `text` was taken.
+    /// The number of lines that were dropped since `text` was last taken.
     dropped: u64,
-    /// The thread sleeps until it is woken.
+    /// Whether the thread sleeps until it is woken.
     is_idle: bool,
-    /// `text` is written without waiting for more lines.
+    /// Whether `text` is written without waiting for more lines.
     is_urgent: bool,
-    /// How often `text` was taken.
+    /// The number of times that `text` was taken.
     taken: u64,
-    /// How many of these texts are written.
+    /// The number of taken texts that are written.
     written: u64,
 }
 
@@ -59,7 +59,7 @@ impl LogOutput {
     /// Starts the thread, which runs until the process ends.
     ///
     /// # Errors
-    /// If the system permits no further thread.
+    /// Fails if the system permits no further thread.
     pub(super) fn start() -> io::Result<Self> {
         let output = Self::default();
         let queue = Arc::clone(&output.0);
@@ -68,7 +68,7 @@ impl LogOutput {
         Ok(output)
     }
 
-    /// Waits until the lines so far are written, for at most a second.
+    /// Waits until the lines so far are written, but at most one second.
     pub fn flush(&self) {
         self.0.flush(FLUSH_TIMEOUT);
     }
@@ -76,11 +76,11 @@ impl LogOutput {
 
 impl Queue {
     fn lock(&self) -> MutexGuard<'_, Waiting> {
-        // The lines stay usable even if a thread panicked while it held the lock.
+        // The lines stay usable even if a thread panicked while it had the lock.
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a line, or drops it if too much waits. Returns whether it was added.
+    /// Adds a line, or drops it if too many bytes wait. Returns whether the line was added.
     fn push(&self, line: &[u8], is_urgent: bool) -> bool {
         let limit = if is_urgent {
             LIMIT_BYTES + RESERVED_BYTES
@@ -103,7 +103,8 @@ impl Queue {
         true
     }
 
-    /// Waits for lines and moves them to `text`, which must be empty. Returns how many were dropped after them.
+    /// Waits for lines and moves them to `text`, which must be empty. Returns the number of lines that were dropped
+    /// after them.
     fn take(&self, text: &mut Vec<u8>) -> u64 {
         let mut waiting = self.lock();
         while waiting.text.is_empty() {
@@ -120,7 +121,7 @@ impl Queue {
         std::mem::take(&mut waiting.dropped)
     }
 
-    /// Writes until the process ends. A panic loses the lines that were taken, but no later ones.
+    /// Writes until the process ends. After a panic, only the lines that were taken are lost.
     fn run(&self, mut out: impl Write) {
         loop {
             drop(catch_unwind(AssertUnwindSafe(|| self.write_to(&mut out))));
@@ -132,17 +133,17 @@ impl Queue {
         loop {
             let dropped = self.take(&mut text);
             if dropped > 0 {
-                // Written after `text`. The queue has room now.
+                // This line is written after `text`. The queue has space again.
                 tracing::warn!(
                     "{dropped} log lines were dropped, because standard error was not read fast enough"
                 );
             }
-            // There is no other place to report a failure.
+            // A failure cannot be reported anywhere else.
             drop(out.write_all(&text));
             text.clear();
             text.shrink_to(KEPT_BYTES);
             let mut waiting = self.lock();
-            // A flush also waits for the line about dropped ones.
+            // A flush also waits for the line about dropped lines.
             if dropped == 0 || waiting.text.is_empty() {
                 waiting.written = waiting.taken;
                 self.written.notify_all();
@@ -166,7 +167,7 @@ impl Queue {
     }
 }
 
-/// Takes one line. The subscriber writes each event with one call.
+/// Receives one line. The subscriber writes each event with a single call.
 pub struct Line<'a> {
     queue: &'a Queue,
     is_urgent: bool,

@@ -8,10 +8,10 @@ use std::io::{ErrorKind, Read as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-/// One byte more than a file may have.
+/// The maximum number of bytes to read: one more than a file may have.
 const MAX_READ_BYTES: u64 = MAX_FILE_BYTES as u64 + 1;
 
-/// The profiles' files of a folder. A folder that does not exist has none.
+/// Lists the profile files of a folder. The result is empty if the folder does not exist.
 pub(super) fn list(folder: &Path) -> std::io::Result<BTreeMap<PathBuf, Stamp>> {
     let listed = match std::fs::read_dir(folder) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(BTreeMap::new()),
@@ -32,15 +32,16 @@ pub(super) fn list(folder: &Path) -> std::io::Result<BTreeMap<PathBuf, Stamp>> {
 /// Reads a profile. `name` is the file's name in messages. Blocks.
 ///
 /// # Errors
-/// A fragment with the file, the line and the mistake.
+/// Returns a fragment with the file, the line and the mistake.
 pub fn read_file(path: &Path, name: &str) -> Result<ProfileFile, String> {
     let unreadable = |error: std::io::Error| format!("{name} cannot be read: {}", error.kind());
     let facts = std::fs::metadata(path).map_err(unreadable)?;
-    // Reading a pipe would not return.
+    // Reading a pipe would block.
     if !facts.is_file() {
         return Err(format!("{name} is not a file"));
     }
-    // The file may be replaced or grow meanwhile, so its size does not limit what is read.
+    // The file may be replaced or grow in the meantime, so its reported size is not used as the
+    // limit.
     let file = File::open(path).map_err(unreadable)?;
     let mut bytes = Vec::new();
     let read = file.take(MAX_READ_BYTES).read_to_end(&mut bytes);

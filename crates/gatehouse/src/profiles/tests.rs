@@ -1,4 +1,4 @@
-//! Tests of the parent module. One test, because the list of profiles is one per process.
+//! Tests of the parent module. They are one test, because a process has only one list of profiles.
 
 use super::*;
 use gatehouse_sources::profile::find;
@@ -20,7 +20,7 @@ fn put(folder: &Path, file: &str, text: &str) {
     std::fs::rename(new, folder.join(file)).unwrap();
 }
 
-/// Whether a change is read, at the second look that finds it.
+/// Returns whether a change is read at the second check that finds it.
 fn reads(files: &mut ProfileFiles) -> bool {
     !files.look() && files.look()
 }
@@ -72,7 +72,7 @@ fn changes_are_read(folder: &Path, files: &mut ProfileFiles) {
 
 /// `shop` is in b.toml and `other` in c.toml.
 fn a_file_keeps_its_id(folder: &Path, files: &mut ProfileFiles) {
-    // A file that comes later does not take an ID, even if its name sorts first.
+    // A new file does not take a used ID, even if its name sorts first.
     put(folder, "a.toml", &text("shop", "Thief"));
     put(folder, "b.toml", &text("shop", "Two"));
     assert!(reads(files));
@@ -92,7 +92,7 @@ fn a_file_keeps_its_id(folder: &Path, files: &mut ProfileFiles) {
     put(folder, "c.toml", "id = 'other'");
     assert!(reads(files));
     assert_eq!(name_of("other"), Some("Other"));
-    // Both change their IDs at the same time.
+    // Both files change their IDs at the same time.
     put(folder, "b.toml", &text("other", "Swapped"));
     put(folder, "c.toml", &text("shop", "Swapped"));
     std::fs::remove_file(folder.join("a.toml")).unwrap();
@@ -115,7 +115,7 @@ fn a_file_keeps_its_id(folder: &Path, files: &mut ProfileFiles) {
     assert!(reads(files));
     assert_eq!(name_of("shop"), Some("Thief"));
 
-    // Of two new files with one ID, none is used until the other is gone.
+    // Of two new files with one ID, neither is used until one is removed.
     put(folder, "d.toml", &text("new", "One"));
     put(folder, "e.toml", &text("new", "Two"));
     assert!(reads(files));
@@ -154,8 +154,8 @@ fn a_file_that_is_being_written_is_not_read(folder: &Path, files: &mut ProfileFi
     assert!(files.look());
     assert_eq!(name_of("p0"), Some("Written in full"));
 
-    // A change of permissions is noticed, although the file has the same content. The clock of a file system can be
-    // slow, so this takes several changes.
+    // A change of permissions is noticed although the content is the same. The clock of a file system can be slow, so
+    // this takes several changes.
     let has_changed = (0..10_000_u32).any(|turn| {
         let mode = std::fs::Permissions::from_mode(0o600 + (turn % 2) * 0o40);
         std::fs::set_permissions(folder.join("m01.toml"), mode).unwrap();
@@ -182,7 +182,7 @@ fn at_most_64_kib_are_read(folder: &Path, files: &mut ProfileFiles) {
     );
     assert_eq!(name_of("p0"), Some("Padded"));
 
-    // What is not a file is not read.
+    // Only regular files are read.
     std::fs::create_dir(folder.join("m00.toml.d")).unwrap();
     std::fs::remove_file(folder.join("m00.toml")).unwrap();
     std::fs::rename(folder.join("m00.toml.d"), folder.join("m00.toml")).unwrap();

@@ -39,7 +39,7 @@ impl App {
         if let Some(code) = &said {
             say_code(code);
         }
-        // Browsers bind passkeys to a host name, so an IP address has none.
+        // Browsers bind passkeys to a host name. They do not work with an IP address.
         if let Some(address) = address.filter(|address| address.ip().is_loopback()) {
             let port = address.port();
             say(&format!("Open {scheme}://localhost:{port} in a browser"));

@@ -6,15 +6,15 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-/// How long background tasks may take to end: the programs of MCP servers get a few seconds.
+/// The time limit for background tasks to end. The programs of MCP servers get a few seconds.
 const TASKS_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long the worker of webhooks may take after `server.drain_seconds` to store the ends of interrupted sends. Longer
-/// than its own time limits, which end it first.
+/// The time after `server.drain_seconds` in which the webhook worker must store the results of interrupted sends. The
+/// worker's own time limits are shorter and end it first.
 const LAST_RESULTS: Duration = Duration::from_secs(5);
 
 impl App {
-    /// Waits for background tasks and for speech programs, for a limited time.
+    /// Waits for background tasks and for speech programs, up to the time limit.
     pub(super) async fn end_tasks(&self, tasks: &TaskTracker) {
         self.0.rpc.tasks().close();
         let ended = async {
@@ -32,7 +32,8 @@ impl App {
     }
 }
 
-/// Waits for the sends of the webhooks, which have `drain` since the shutdown began, and for the writes of their ends.
+/// Waits for the sends of the webhooks, which may continue for `drain` after the shutdown began. Then waits until their
+/// results are stored.
 pub(super) async fn end_queue(queue: &TaskTracker, drain: Duration) {
     queue.close();
     let ended = tokio::time::timeout(drain + LAST_RESULTS, queue.wait()).await;

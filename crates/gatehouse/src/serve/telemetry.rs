@@ -5,7 +5,7 @@ use gatehouse_services::{RenderMetrics, Services};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// The task that sends traces and metrics. It ends after all others, so that it sends what ended during the shutdown.
+/// The task that exports traces and metrics. It ends last, so data from the shutdown is exported too.
 pub(super) struct TelemetryExport {
     shutdown: CancellationToken,
     tasks: TaskTracker,

@@ -73,7 +73,7 @@ async fn made(server: &Server) -> Value {
     server.rpc("", "webhooks.create", params).await["result"].clone()
 }
 
-/// An entry of `webhook_configs`, with a line of `authorization`.
+/// Returns an entry of `webhook_configs`, with a line of `authorization`.
 fn entry(server: &Server, webhook: &Value, credentials: &str) -> String {
     let public_id = webhook["public_id"].as_str().unwrap();
     format!(
@@ -87,7 +87,7 @@ fn entry(server: &Server, webhook: &Value, credentials: &str) -> String {
 }
 
 fn configuration(entries: &[String]) -> String {
-    // Short intervals; an alert that still fires is not repeated.
+    // Short intervals. An alert that is still firing is not repeated.
     format!(
         "route:\n  receiver: gatehouse\n  group_by: [alertname]\n  \
          group_wait: 0s\n  group_interval: 1s\n  repeat_interval: 1h\n\
@@ -96,7 +96,7 @@ fn configuration(entries: &[String]) -> String {
     )
 }
 
-/// Waits for this number of deliveries that are completed or refused; newest first.
+/// Waits for this number of completed or refused deliveries. Returns them, newest first.
 async fn until(server: &Server, webhook: &Value, count: usize) -> Vec<Value> {
     let params = json!({ "id": webhook["id"] });
     let wait = async {

@@ -262,7 +262,7 @@ async fn waiting_deliveries_are_held_until_they_are_released() {
         assert!(answer["error"].is_null(), "{answer}");
         answer["result"].clone()
     };
-    // Nothing listens there, so the delivery waits for its second attempt.
+    // No server listens there, so the delivery waits for its second attempt.
     let fields = json!({ "url": "http://127.0.0.1:9/" });
     let account = json!({ "type": "http", "id": "silent", "label": "silent", "fields": fields });
     rpc("channels.create", account).await;
@@ -383,7 +383,8 @@ async fn the_server_makes_backups_on_request_and_by_its_schedule() {
 
     let schedule = json!({ "key": "backup.schedule", "value": "* * * * * *" });
     server.rpc(&from.key, "config.set", schedule).await;
-    // The first poll calculates the time, the second makes the backup and deletes the one above.
+    // The first poll calculates the time. The second poll makes the backup and deletes the previous
+    // one.
     for _ in 0..600 {
         let doctor = server.rpc(&from.key, "system.doctor", json!({})).await;
         if doctor
@@ -407,7 +408,7 @@ async fn a_backup_of_a_running_server_is_sent_to_the_machine_of_the_client() {
     let login = json!({ "password": PASSWORD });
     server.post("/api/auth/login", login).await;
     let passphrase = text(&from.passphrase);
-    // A machine with nothing but the program.
+    // A machine that has only the program.
     let client = Installation::new();
     let run = |key: &str, args: &[&str]| {
         let mut all = vec!["--url", &server.url, "--api-key", key, "--json", "backup"];
@@ -432,7 +433,7 @@ async fn a_backup_of_a_running_server_is_sent_to_the_machine_of_the_client() {
         client.run(&args).json()
     };
     assert_eq!(verify(&file)["ok"], true);
-    // Nothing is stored on the server, and nothing is replaced here.
+    // The server stores nothing, and no local file is replaced.
     assert!(!from.installation.data_dir().join("backups").exists());
     create(&file, &[]).failed(1);
 

@@ -63,7 +63,7 @@ async fn a_restore_does_not_call_deleted_credentials_valid() {
     }
 }
 
-/// The owners of a directory and everything in it, with the paths.
+/// Returns the owners of a directory and everything in it, with the paths.
 fn owners(path: &Path) -> Vec<(u32, u32, PathBuf)> {
     let found = path.symlink_metadata().unwrap();
     let mut all = vec![(found.uid(), found.gid(), path.to_owned())];
@@ -75,7 +75,8 @@ fn owners(path: &Path) -> Vec<(u32, u32, PathBuf)> {
     all
 }
 
-/// As after the installation of a package, whose service has its own user. Left out if the test does not run as root.
+/// The state after the installation of a package whose service has its own user. Skipped if the test does not run as
+/// root.
 #[tokio::test]
 async fn root_works_for_the_user_that_owns_the_data_directory() {
     if !is_root() {
@@ -106,14 +107,14 @@ async fn root_works_for_the_user_that_owns_the_data_directory() {
     let server = as_service();
     assert_eq!(server.vault_status().await, "sealed");
     server.stop();
-    // The server as root leaves nothing that the service cannot use.
+    // The server, run by root, leaves no file that the service cannot use.
     to.start().stop();
     to.run(&["auth", "reset", "--yes"]).ok();
     for (user, group, path) in owners(&data_dir) {
         assert_eq!((user, group), (NOBODY, NOBODY), "{}", path.display());
     }
     as_service().stop();
-    // A directory of root stays one, and so does a backup in it.
+    // A directory of root still belongs to root, and so does a backup in it.
     let elsewhere = tempfile::tempdir().unwrap();
     let elsewhere = format!("{}/", text(&elsewhere.path().join("new")));
     let created = to.run(&["backup", "create", "--json", "--to", &elsewhere]);

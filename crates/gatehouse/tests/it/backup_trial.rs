@@ -51,7 +51,7 @@ async fn a_drill_restores_a_backup_on_trial_and_says_what_is_wrong_with_a_damage
         why.contains("No such file") || why.contains("cannot"),
         "{why}"
     );
-    // Nothing temporary remains, also after a failure.
+    // No temporary file remains, even after a failure.
     let names = std::fs::read_dir(from.data_dir()).unwrap();
     let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let mut temporary = names.filter(|name| name.starts_with("verify-"));
@@ -83,7 +83,7 @@ async fn a_backup_that_cannot_be_checked_for_lack_of_space_is_not_called_unusabl
     assert_eq!(result, Ok(()));
 }
 
-/// An encrypted backup of the installation, and the key of its file in hexadecimal.
+/// Returns an encrypted backup of the installation, and the key of its file in hexadecimal.
 async fn encrypted(from: &Installation, recipient: Recipient) -> (PathBuf, String) {
     let now = SystemClock::new().now();
     let source = Source {
@@ -190,7 +190,7 @@ async fn the_key_of_a_drill_is_passed_on_standard_input_only() {
     assert!(!seen.contains(&key), "{seen}");
 }
 
-/// Lets the server make an encrypted backup, which it tries directly afterwards. Returns the result.
+/// Makes the server create an encrypted backup, which it verifies immediately. Returns the result.
 async fn tried_backup(from: &Installation, server: &Server, key: &str) -> Value {
     let password = json!({ "password": PASSWORD });
     server.post("/api/auth/login", password).await;
@@ -221,7 +221,7 @@ async fn the_server_restores_the_encrypted_backup_that_it_made_on_trial() {
     server.stop();
 }
 
-/// As after the upgrade of a package, before the restart.
+/// The state after the upgrade of a package, before the restart.
 #[tokio::test]
 async fn a_server_whose_program_was_deleted_restores_backups_on_trial() {
     let from = Installation::new();
@@ -241,7 +241,7 @@ async fn a_server_whose_program_was_deleted_restores_backups_on_trial() {
     server.stop();
 }
 
-/// When a service stops, systemd also sends the signal to the process that checks a backup.
+/// When a service stops, systemd also sends the signal to the process that verifies a backup.
 #[tokio::test]
 async fn a_check_that_was_stopped_does_not_blame_the_backup_and_one_that_crashed_does() {
     let from = Installation::new();
@@ -315,14 +315,15 @@ async fn a_command_verifies_the_encrypted_backup_that_it_made_before_it_deletes_
 fn backups_of_the_same_second_are_both_kept() {
     let installation = Installation::new();
     installation.start().stop();
-    // Two of three begin within one second, or the machine is slow and nothing is shown.
+    // Two of the three begin within one second. On a slow machine this may fail, and the test then
+    // shows nothing.
     let made = [(); 3].map(|()| installation.run(&["backup", "create", "--json"]).json());
     let mut paths = made.map(|record| path_of(&record));
     paths.sort();
     assert!(paths.windows(2).all(|pair| pair[0] != pair[1]), "{paths:?}");
 }
 
-/// The first drill is made when the server starts. The key of the backup was not kept.
+/// The first trial restore is made when the server starts. The key of the backup was not kept.
 #[tokio::test]
 async fn the_list_of_backups_shows_that_an_encrypted_one_was_not_restored() {
     let mut from = Installation::new();
@@ -408,7 +409,7 @@ fn a_backup_is_not_written_where_its_disk_is_missing() {
     assert!(Path::new(&path_of(&created)).starts_with(&disk));
 }
 
-/// A problem of the installation is not a problem of its backup. It is shown.
+/// A problem of the installation is shown, but it is not a problem of its backup.
 #[tokio::test]
 async fn verifying_a_backup_shows_the_state_of_the_installation() {
     let mut from = Installation::new();
@@ -429,7 +430,7 @@ async fn verifying_a_backup_shows_the_state_of_the_installation() {
     );
     assert!(shown.contains("The settings file is valid."), "{shown}");
     assert!(shown.contains("were not applied"), "{shown}");
-    // A setting that is complete only with the environment.
+    // A setting that is complete only with the environment variables.
     from.env("SERVICE_SERVER__TLS__KEY", "key.pem");
     tokio::fs::write(&settings, "[server.tls]\ncert = \"cert.pem\"\n")
         .await

@@ -20,7 +20,7 @@ async fn on_a_full_disk_writes_say_so_and_reads_go_on() {
         .metadata()
         .unwrap()
         .len();
-    // The shell counts in blocks of 512 or 1,024 bytes; either leaves space for a few writes.
+    // The shell counts in blocks of 512 or 1,024 bytes. Both leave space for a few writes.
     let blocks = size / 512 + 400;
     let script = format!("trap '' XFSZ; ulimit -S -f {blocks}; exec \"$0\" serve \"$@\"");
     let mut command = Command::new("/bin/sh");
@@ -70,7 +70,7 @@ async fn on_a_full_disk_writes_say_so_and_reads_go_on() {
         found.map(|ok| ok.as_bool().unwrap())
     };
     assert_eq!(database_is_ok().await, [false, false]);
-    // Readiness returns with the space, without a restart.
+    // The server becomes ready again with the space, without a restart.
     let id = server.child.id().to_string();
     let raised = Command::new("prlimit")
         .args(["--pid", &id, "--fsize=unlimited"])
@@ -80,7 +80,7 @@ async fn on_a_full_disk_writes_say_so_and_reads_go_on() {
     assert_eq!(database_is_ok().await, [true, true]);
     server.kill();
 
-    // With space again, all acknowledged data is there, and writing works.
+    // With space again, all acknowledged data is there and writes succeed.
     let server = installation.start();
     server
         .post("/api/auth/login", json!({ "password": PASSWORD }))

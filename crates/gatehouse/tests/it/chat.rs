@@ -1,4 +1,4 @@
-//! `gatehouse chat`, with a real server and a model that repeats what it hears.
+//! `gatehouse chat`, with a real server and a model that repeats its input.
 
 use crate::process::{BINARY, CommandOutput, Installation, Server};
 use gatehouse_doubles::openai::{FakeModel, Reaction, last_text, says};
@@ -7,9 +7,9 @@ use std::fs::File;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-/// Number of messages that contain tool calls in the turn of a person who asks to count.
+/// Number of messages with tool calls in the turn of a person who asks to count.
 const STEPS: usize = 4;
-/// Number of calls in each of them. A turn may make at most 32 at once.
+/// Number of calls in each of these messages. A turn may make at most 32 calls at once.
 const CALLS: usize = 32;
 
 /// Counts the steps of a turn by the results of its calls.
@@ -68,7 +68,7 @@ async fn chat(
         .unwrap()
         .write_all(input.as_bytes())
         .unwrap();
-    // The model answers on this thread's runtime meanwhile.
+    // Meanwhile, the model answers on the runtime of this thread.
     let ended = tokio::task::spawn_blocking(move || child.wait_with_output().unwrap());
     CommandOutput(ended.await.unwrap())
 }

@@ -11,7 +11,7 @@ fn answer(request: &Value) -> Reaction {
     let last = last_text(request);
     if has_result(request) {
         let result = request["messages"].as_array().unwrap().last().unwrap();
-        // The first line opens the tag of untrusted output. A call that did not run has none.
+        // The first line opens the tag of untrusted output. A call that did not run has no tag.
         let result = result["content"].as_str().unwrap().lines().nth(1);
         say(&format!("Result: {}", result.unwrap_or("none")))
     } else if last.starts_with(|first: char| first.is_ascii_digit()) {
@@ -23,7 +23,7 @@ fn answer(request: &Value) -> Reaction {
     }
 }
 
-/// A server whose tool `calc` needs an approval.
+/// Returns a server whose tool `calc` needs an approval.
 async fn started() -> (Installation, Server) {
     let model = FakeModel::answering(answer).await;
     let mut installation = Installation::new();
@@ -90,7 +90,7 @@ async fn ctrl_c_works_while_the_server_hangs() {
     terminal.enter("wait");
     terminal.expect("I think");
     server.signal(Signal::STOP);
-    // The first stops the answer, for which the server is needed. A later one gives that up.
+    // The first Ctrl-C stops the answer, which needs the server. A later one abandons that attempt.
     while !terminal.shows("interrupted", Duration::from_secs(1)) {
         terminal.press(CTRL_C);
     }
@@ -119,7 +119,7 @@ async fn a_question_ends_when_the_call_is_answered_elsewhere() {
     ] {
         terminal.enter(expression);
         asked(&mut terminal, expression);
-        // This line is entered too late: it answers no question and is not the next message.
+        // This line is entered too late. It answers no question and is not the next message.
         terminal.press("y");
         terminal.expect("y");
         let waiting = server.rpc("", "approval.list", json!({})).await;
@@ -180,7 +180,7 @@ async fn an_approval_is_decided_at_the_prompt() {
     terminal.enter("a");
     terminal.expect("Result: 4");
     terminal.expect("> ");
-    // The same input again is not asked about, another one is.
+    // The same input is not asked about again. A different input is.
     terminal.enter("3 + 1");
     let shown = terminal.expect("Result: 4");
     assert!(!shown.contains("asks to call"), "{shown}");

@@ -21,7 +21,7 @@ fn a_wrong_command_line_is_two() {
     assert!(!installation.data_dir().exists());
 }
 
-/// Mistakes that are found after the command line was parsed.
+/// Errors that are found after the command line was parsed.
 #[test]
 fn a_mistake_in_the_arguments_of_a_command_is_two_and_changes_nothing() {
     let installation = Installation::new();
@@ -191,7 +191,7 @@ async fn settings_are_shown_with_their_origin_and_without_secrets() {
         text.contains("server.max_message_bytes = 65536    # environment"),
         "{text}"
     );
-    // The database is unreachable; the settings of file and environment are still shown.
+    // The database is unreachable. The settings of file and environment are still shown.
     let url = "postgres://u:hunter2@127.0.0.1:1/db";
     let all = installation.run(&["config", "show", "--json", "--database-url", url]);
     assert!(

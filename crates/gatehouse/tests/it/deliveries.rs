@@ -61,7 +61,7 @@ fn a_sample_goes_the_whole_way_into_the_inbox() {
     let inbox = cli(&installation, &server, &["channels", "inbox"]).json();
     let text = inbox["messages"][0]["text"].as_str().unwrap();
     assert!(text.starts_with("opened: "), "{text}");
-    // An invalid argument is a usage error; an error from the server is not.
+    // An invalid argument is a usage error. An error from the server is not.
     let wrong = ["webhooks", "deliveries", "--status", "nowhere"];
     cli(&installation, &server, &wrong).failed(2);
     cli(&installation, &server, &["webhooks", "show", "hook_none"]).failed(1);
@@ -122,7 +122,7 @@ async fn a_delivery_that_was_accepted_outlives_a_kill() {
     assert_eq!(delivery["attempts"], 3, "{delivery}");
 }
 
-/// The runs in the inbox, oldest first: the second for which each was scheduled, and how many were missed.
+/// Returns the runs in the inbox, oldest first, each with its scheduled second and the number of missed runs.
 fn runs(installation: &Installation, server: &Server) -> Vec<(u64, u64)> {
     let inbox = cli(installation, server, &["channels", "inbox"]).json();
     let messages = inbox["messages"].as_array().unwrap();
@@ -161,14 +161,15 @@ async fn kills_skip_no_run_of_a_schedule_and_repeat_none() {
     let runs = runs(&installation, &server);
     for pair in runs.windows(2) {
         let ((before, _), (at, missed)) = (pair[0], pair[1]);
-        // A late run counts itself as missed.
+        // A late run counts as missed.
         let covered = at - before;
         assert!(covered > 0, "a run twice: {runs:?}");
         assert!(missed == covered || missed + 1 == covered, "{runs:?}");
     }
 }
 
-/// A receiver of sends. It answers the first request after a while, and others at once.
+/// A receiver of sends. It delays the response to the first request. It answers other requests
+/// immediately.
 #[derive(Clone)]
 struct Receiver {
     url: String,
@@ -203,7 +204,7 @@ impl Receiver {
         receiver
     }
 
-    /// The number of requests, and of those that it answered.
+    /// Returns the number of requests, and of those that it answered.
     fn counts(&self) -> (usize, usize) {
         (
             *self.requests.borrow(),
@@ -212,7 +213,7 @@ impl Receiver {
     }
 }
 
-/// Starts a server, and stops it as soon as a send to the receiver has begun. Returns the ID of the delivery.
+/// Starts a server and stops it as soon as a send to the receiver has begun. Returns the ID of the delivery.
 async fn stop_during_a_send(installation: &Installation, receiver: &Receiver) -> String {
     let server = installation.start();
     let url = format!("url={}", receiver.url);
@@ -266,7 +267,7 @@ async fn a_send_that_does_not_end_while_the_server_drains_is_queued_again() {
     assert_eq!(ended(&installation, &server)["status"], "completed");
     let ended = delivery(&server, &id).await;
     assert_eq!(ended["attempts"], 2, "{ended}");
-    // The stop stored this with the row, so the lease did not have to expire.
+    // The stop stored this state with the row, so the lease did not have to expire.
     let interrupted = &ended["failed_attempts"][0]["error"];
     assert_eq!(
         interrupted, "Gatehouse stopped while it sent this delivery.",

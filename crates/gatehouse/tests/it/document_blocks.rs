@@ -1,5 +1,5 @@
-//! Runs the blocks of shell commands in README and OPERATIONS, in order, with the real program and a real server. What a
-//! reader replaces, such as `ID`, is replaced. Every block either runs here or is in [`EXCLUDED`].
+//! Runs the blocks of shell commands in README and OPERATIONS, in order, with the real program and a real server.
+//! Placeholders for the reader, such as `ID`, are replaced. Every block either runs here or is in [`EXCLUDED`].
 
 use crate::documents::{code, is_shell, root};
 use crate::process::{BINARY, Installation, PASSWORD, Server};
@@ -17,7 +17,7 @@ use std::process::Command;
 const README: &str = "README.md";
 const OPERATIONS: &str = "docs/OPERATIONS.md";
 
-/// Programs that cannot run in a test, and why.
+/// Programs that cannot run in a test, with the reasons.
 const CANNOT_RUN: [(&str, &str); 4] = [
     ("cargo", "compiles for minutes, or does not end"),
     ("docker", "needs a container engine"),
@@ -25,7 +25,7 @@ const CANNOT_RUN: [(&str, &str); 4] = [
     ("pip", "downloads from the network"),
 ];
 
-/// Blocks that do not run: the document, how the block begins, and a program of [`CANNOT_RUN`] in it.
+/// Blocks that do not run, as the document, the beginning of the block, and a program of [`CANNOT_RUN`] in it.
 const EXCLUDED: [(&str, &str, &str); 9] = [
     (README, "cargo xtask run ", "cargo"),
     (README, "sudo apt install ./target/package/", "docker"),
@@ -38,7 +38,7 @@ const EXCLUDED: [(&str, &str, &str); 9] = [
     (OPERATIONS, "pip install wyoming-piper", "pip"),
 ];
 
-/// A key pair for backups, of the tests of `backup`.
+/// A key pair for backups, from the tests of `backup`.
 const RECIPIENT: &str = "age1slgc7ysft3t0226a4zjmpjmlvwuc6la8hjmj86qhhtdnxfext3wqhpgu3d";
 const IDENTITY: &str = "AGE-SECRET-KEY-1TUSH4UEG4MD784UARUPVC8S4FQ0VNVPRZHW39KC6A3KA3U6GT9NSKL2UXZ";
 
@@ -72,7 +72,7 @@ struct Stage {
     blocks: Blocks,
     home: PathBuf,
     environment: BTreeMap<&'static str, String>,
-    /// What is replaced, in this order.
+    /// The replacements, in this order.
     replaced: Vec<(&'static str, String)>,
     runs: usize,
 }
@@ -156,14 +156,14 @@ impl Stage {
             .envs(&self.environment)
             .current_dir(&self.home)
             .stdin(File::open(self.home.join("stdin")).unwrap())
-            // Files, because what runs in the background keeps them open.
+            // Files and not pipes, because background processes keep them open.
             .stdout(File::create(&stdout).unwrap())
             .stderr(File::create(&stderr).unwrap())
             .process_group(0);
         let mut child = shell.spawn().unwrap();
         let group = rustix::process::Pid::from_child(&child);
         let status = child.wait().unwrap();
-        // What runs in the background.
+        // The background processes.
         let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
         let stdout = tokio::fs::read_to_string(stdout).await.unwrap();
         let stderr = tokio::fs::read_to_string(stderr).await.unwrap();
@@ -176,7 +176,7 @@ fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// A server whose model answers and whose vendor of speech is a double.
+/// Returns a server whose model answers and whose vendor of speech is a double.
 async fn installation() -> Installation {
     let model = FakeModel::answering(|_: &Value| says(["Yes."])).await;
     let (_, vendor) = Vendor::start();
@@ -308,7 +308,7 @@ async fn backups(stage: &mut Stage) {
             "*.backup.age".to_owned(),
         ),
     ]);
-    // On the machine of the server, except for the line with `--url`.
+    // These blocks run on the machine of the server, except for the line with `--url`.
     let url = stage.environment.remove("SERVICE_URL").unwrap();
     stage
         .run(OPERATIONS, "gatehouse backup create --to /mnt/backups/")

@@ -1,4 +1,4 @@
-//! The commands in the documents: the shell accepts each block, and `gatehouse` knows every command and flag.
+//! Tests the commands in the documents. The shell accepts each block, and `gatehouse` knows every command and flag.
 
 use crate::process::BINARY;
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
@@ -29,7 +29,7 @@ pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The code blocks and code spans of a document.
+/// Returns the code blocks and code spans of a document.
 pub fn code(text: &str) -> (Vec<String>, Vec<String>) {
     let (mut blocks, mut spans) = (Vec::new(), Vec::new());
     let mut block: Option<String> = None;
@@ -49,7 +49,7 @@ pub fn code(text: &str) -> (Vec<String>, Vec<String>) {
     (blocks, spans)
 }
 
-/// Whether the first command of a line, after assignments, is a known program.
+/// Returns whether the first command of a line, after assignments, is a known program.
 pub fn is_shell(block: &str) -> bool {
     block.lines().any(|line| {
         let mut words = line
@@ -77,7 +77,7 @@ async fn documents() -> Vec<(String, String)> {
     found
 }
 
-/// The command lines of `gatehouse` in a block, each without what follows in a pipe or a comment.
+/// Returns the command lines of `gatehouse` in a block, without pipes and comments after them.
 fn command_lines(block: &str) -> Vec<String> {
     let joined = block.replace("\\\n", " ");
     let lines = joined.lines().filter_map(|line| {
@@ -102,9 +102,9 @@ fn words(line: &str) -> Vec<String> {
     words.take_while(|word| word != "--").collect()
 }
 
-/// What `gatehouse` says about a command line; nothing if it accepts it.
+/// Returns the error of `gatehouse` for a command line, or nothing if the command line is valid.
 fn complaint(line: &str) -> Option<String> {
-    // `--help` comes last, so that everything before it is parsed, and nothing runs.
+    // `--help` comes last, so that everything before it is parsed but nothing runs.
     let mut command = Command::new(BINARY);
     let output = command
         .env_clear()

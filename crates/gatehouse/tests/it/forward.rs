@@ -99,7 +99,7 @@ fn program(at: SocketAddr, sender: &mpsc::SyncSender<Received>) -> (SocketAddr, 
     (at, task)
 }
 
-/// An address that stays the same while the server behind it is replaced. Each change cuts all connections.
+/// A fixed address whose server can be replaced. Each change cuts all connections.
 struct Door {
     url: String,
     to: watch::Sender<Option<SocketAddr>>,
@@ -137,7 +137,7 @@ impl Door {
     }
 }
 
-/// A running `webhooks forward` and what it prints.
+/// A running `webhooks forward` and its output.
 struct Forward {
     child: Child,
     lines: mpsc::Receiver<String>,
@@ -178,7 +178,7 @@ impl Forward {
         Self { child, lines }
     }
 
-    /// The next line with this text.
+    /// Returns the next line with this text.
     #[track_caller]
     fn line(&self, text: &str) -> String {
         let mut before = Vec::new();
@@ -191,7 +191,7 @@ impl Forward {
         }
     }
 
-    /// Interrupts it, as Ctrl-C does, and returns its last line.
+    /// Interrupts the process, as Ctrl-C does, and returns its last line.
     fn interrupt(mut self) -> Option<String> {
         kill_process(Pid::from_child(&self.child), Signal::INT).unwrap();
         assert_eq!(self.child.wait().unwrap().code(), Some(0));
@@ -205,7 +205,7 @@ async fn send(server: &Server, public_id: &str, id: &str, kind: &str) -> (String
     (delivery, body)
 }
 
-/// Like [`send`]; also returns the signature.
+/// Does the same as [`send`] and also returns the signature.
 async fn send_signed(
     server: &Server,
     public_id: &str,
@@ -318,7 +318,7 @@ async fn deliveries_reach_a_local_program_once_with_bytes_and_signature() {
         assert!(!found, "{}", path.display());
     }
 
-    // The answer of the program is shown, whatever it is.
+    // The answer of the program is shown in any case.
     let (delivery, _) = send(&server, &public_id, "evt_broken", "invoice.paid").await;
     assert!(forward.line(&delivery).contains("  418  "));
     next(&received);
@@ -331,7 +331,7 @@ async fn deliveries_reach_a_local_program_once_with_bytes_and_signature() {
     server = installation.start();
     let (late, _) = send(&server, &public_id, "evt_3", "invoice.paid").await;
     door.lead_to(Some(&server));
-    // The killed process had the first one's signature only in memory.
+    // The killed process had the signature of the first delivery only in memory.
     assert!(forward.line(&held).contains("signed again"));
     forward.line(&late);
     for id in ["evt_2", "evt_3"] {
@@ -361,7 +361,8 @@ async fn deliveries_reach_a_local_program_once_with_bytes_and_signature() {
     );
     assert!(received.try_recv().is_err(), "a delivery was repeated");
 
-    // From the past, by type, as JSON: signed now, because the signatures are not stored.
+    // Past deliveries, by type, as JSON. They are signed now, because the signatures are not
+    // stored.
     send(&server, &public_id, "evt_5", "charge.dispute.created").await;
     let to = format!("http://{at}/hook");
     let args = [&id, &*to, "--since", "1h", "--event", "charge.*", "--json"];

@@ -14,7 +14,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// The secret of every vendor but Discord, which has a key pair.
+/// The secret of every vendor except Discord, which has a key pair.
 const SECRET: &str = "a secret of the sender";
 /// The content type of a text. Twitch documents `text/plain`.
 const TEXT: &str = "text/plain; charset=utf-8";
@@ -31,9 +31,9 @@ struct Vendor {
     handshake: &'static str,
     /// An event, which is no handshake.
     event: &'static str,
-    /// Headers of the handshake and of the event that are not signed.
+    /// Unsigned headers of the handshake and of the event.
     kinds: [Option<(&'static str, &'static str)>; 2],
-    /// The headers with the signature of a body at a time, in Unix seconds.
+    /// Returns the headers with the signature of a body at a time, in Unix seconds.
     sign: fn(&str, u64) -> Headers,
     /// The response that the documents require.
     content_type: &'static str,
@@ -181,7 +181,7 @@ enum Kind {
 }
 
 impl Vendor {
-    /// The secret or public key that the webhook stores.
+    /// Returns the secret or public key that the webhook stores.
     fn secret(&self) -> String {
         if self.profile == DISCORD.profile {
             HEXLOWER.encode(discord_key().verifying_key().as_bytes())
@@ -201,7 +201,8 @@ impl Vendor {
         headers
     }
 
-    /// Whether this is the answer that the vendor documents. The order of members does not matter.
+    /// Returns whether this is the answer that the vendor documents. The order of members does not
+    /// matter.
     fn is_answer(&self, response: &Response) -> bool {
         response.status == StatusCode::OK
             && response.content_type == self.content_type
@@ -209,7 +210,7 @@ impl Vendor {
     }
 }
 
-/// A body, parsed if it is JSON.
+/// Returns a body, parsed if it is JSON.
 fn content(content_type: &str, body: &str) -> Value {
     if content_type.starts_with(JSON) {
         serde_json::from_str(body).unwrap()
@@ -279,7 +280,7 @@ async fn ask(server: &Server, webhook: &Value, token: &str) -> Response {
     Response::read(request.send().await.unwrap()).await
 }
 
-/// The deliveries of a webhook that were not refused.
+/// Returns the deliveries of a webhook that were not refused.
 async fn taken(server: &Server, webhook: &Value) -> Vec<Value> {
     let params = json!({ "id": webhook["id"] });
     let listed = server.rpc("", "webhooks.deliveries", params).await;
@@ -295,7 +296,7 @@ async fn a_handshake_gets_the_documented_answer_and_makes_no_delivery() {
     for vendor in VENDORS {
         let profile = vendor.profile;
         let webhook = made(&server, profile, &vendor.secret()).await;
-        // Zoom sends it again every 72 hours.
+        // Zoom sends the handshake again every 72 hours.
         for seconds_ago in [0, vendor.tolerance_seconds - 60] {
             let time = now() - seconds_ago;
             let headers = vendor.headers(Kind::Handshake, vendor.handshake, time);
@@ -377,7 +378,7 @@ async fn a_hub_gets_its_challenge_and_makes_no_delivery() {
     server.stop();
 }
 
-/// The responses of the vendors' libraries to these requests.
+/// Returns the responses of the vendors' libraries to these requests.
 fn libraries(folder: &Path, requests: &Value) -> Vec<Value> {
     let mut child = Command::new("node")
         .arg("handshake.mjs")
@@ -386,7 +387,7 @@ fn libraries(folder: &Path, requests: &Value) -> Vec<Value> {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    // The script reads all input before it writes. Dropping the pipe ends it.
+    // The script reads all input before it writes. Dropping the pipe ends the input.
     let mut input = child.stdin.take().unwrap();
     input.write_all(requests.to_string().as_bytes()).unwrap();
     drop(input);
@@ -395,7 +396,8 @@ fn libraries(folder: &Path, requests: &Value) -> Vec<Value> {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// A library and the gateway may refuse with different statuses, but never accept what the other one refuses.
+/// A library and the gateway may refuse with different statuses, but neither accepts a request that the other one
+/// refuses.
 fn compare(ours: &Response, theirs: &Value, request: &Value) {
     let is_accepted = theirs["status"] == 200;
     assert_eq!(

@@ -10,7 +10,7 @@ const OPENCLAW: &str = include_str!("import/openclaw.json5");
 const HERMES: &str = include_str!("import/hermes.yaml");
 const HOOKS: &str = include_str!("import/hooks.json");
 
-/// Every secret in those files; none of them may be printed.
+/// Every secret in those files. None of them may be printed.
 const SECRETS: [&str; 14] = [
     "sk-or-clear",
     "123:clear-telegram",
@@ -70,7 +70,7 @@ impl ImportServer {
         ran
     }
 
-    /// The outcome of each item of a record.
+    /// Returns the outcome of each item of a record.
     fn outcomes(record: &Value) -> Vec<(String, String)> {
         let items = record["items"].as_array().unwrap();
         let text = |item: &Value, name: &str| item[name].as_str().unwrap().to_owned();
@@ -100,7 +100,7 @@ fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// Imports three times: as a dry run, for real, and again, which creates nothing.
+/// Imports three times: as a dry run, for real, and again without creating anything.
 fn three_times(place: &ImportServer, args: &[&str]) -> Value {
     let mut dry = args.to_vec();
     dry.push("--dry-run");
@@ -258,7 +258,7 @@ async fn hooks_become_webhooks_that_verify_as_before() {
         left.contains(&"rule of redeploy") && left.contains(&"verification of open"),
         "{left:?}"
     );
-    // The same in YAML.
+    // The same file in YAML.
     let yaml = "- id: from-yaml\n  execute-command: /bin/true\n  trigger-rule:\n    match:\n      type: value\n      value: hub-clear\n      parameter: {source: header, name: X-Token}\n";
     let file = place.installation.file("hooks.yaml", yaml).await;
     three_times(&place, &["webhook", text(&file)]);

@@ -1,4 +1,4 @@
-//! Backups and moves on a full disk, without their directory, and killed in the middle.
+//! Backups and moves on a full disk, without their directory, and after a kill.
 
 use crate::backup::{path_of, text};
 use crate::process::{BINARY, CommandOutput, Installation, PASSWORD, Server, make_key, mode};
@@ -12,12 +12,12 @@ use std::time::Duration;
 /// The largest file that a server on the simulated full disk may write. A limit on file sizes makes the same writes
 /// fail.
 const DISK_BYTES: u64 = 1 << 20;
-/// More than [`DISK_BYTES`] in total, encrypted and therefore not compressible.
+/// The values exceed [`DISK_BYTES`] in total. They are encrypted and therefore not compressible.
 const VALUES: usize = 40;
 const VALUE_BYTES: usize = 60_000;
 
-/// Fills an installation with more data than the full disk takes. Returns an API key, and the size of a database
-/// without that data.
+/// Fills an installation with more data than the full disk holds. Returns an API key and the size of a database without
+/// that data.
 async fn fill(installation: &Installation) -> (String, u64) {
     let server = installation.start();
     server.set_up().await;
@@ -42,8 +42,8 @@ async fn log_in(server: &Server) {
     server.post("/api/auth/login", password).await;
 }
 
-/// Runs the binary with these arguments and those that are added. Writes beyond the size limit of a file fail instead
-/// of ending the process.
+/// Prepares a command of the binary with these arguments, to which more can be added. Writes beyond the size limit of a
+/// file fail and do not end the process.
 fn limited(bytes: &str, args: &[&str]) -> Command {
     let mut command = Command::new("prlimit");
     command.arg(format!("--fsize={bytes}:unlimited"));
@@ -61,7 +61,7 @@ fn limit(server: &Server, bytes: &str) {
     assert!(set.unwrap().success());
 }
 
-/// The names of the files in a directory; none if it is missing.
+/// Returns the names of the files in a directory; none if it is missing.
 fn files(directory: &Path) -> Vec<String> {
     let Ok(entries) = directory.read_dir() else {
         return Vec::new();
@@ -93,7 +93,7 @@ async fn a_backup_on_a_full_disk_leaves_no_file_and_is_reported() {
     let server = installation.start_as(limited("unlimited", &["serve"]));
     log_in(&server).await;
     limit(&server, &DISK_BYTES.to_string());
-    // The scheduled one fails at the next poll of the schedule.
+    // The scheduled backup fails at the next poll of the schedule.
     let failed = async || {
         let doctor = server.rpc(&key, "system.doctor", json!({})).await;
         let checks = doctor["result"]["checks"].as_array().unwrap().clone();
@@ -109,12 +109,12 @@ async fn a_backup_on_a_full_disk_leaves_no_file_and_is_reported() {
         all.filter(|name| !is_partial(name)).collect::<Vec<_>>()
     };
     let before = complete();
-    // It is refused while a scheduled one is being made.
+    // A manual backup is refused while a scheduled one is running.
     let create = async || server.rpc(&key, "backup.create", json!({})).await;
     until(async || create().await.to_string().contains("File too large")).await;
     assert_eq!(complete(), before);
     until(async || !files(&folder).iter().any(|name| is_partial(name))).await;
-    // With space again, the next one succeeds.
+    // With space again, the next backup succeeds.
     limit(&server, "unlimited");
     until(async || create().await["error"].is_null()).await;
     assert!(complete().len() > before.len());
@@ -147,7 +147,7 @@ async fn a_missing_directory_is_created_and_one_that_cannot_be_is_named() {
         let refused = refused.to_lowercase();
         assert!(refused.contains("not a directory"), "{refused}");
     }
-    // A move creates the directory of its target, too.
+    // A move also creates the directory of its target.
     let target = installation.data_dir().join("c/d/gatehouse.db");
     let to = format!("sqlite://{}", text(&target));
     installation.run(&["move", "--to", &to]).ok();
@@ -196,7 +196,7 @@ async fn a_killed_backup_is_not_listed_and_the_next_one_deletes_its_file() {
         listed["backups"].as_array().unwrap().len()
     };
     let before = count();
-    // The next backup does not depend on it.
+    // The next backup does not depend on the abandoned file.
     let created = installation.run(&["backup", "create", "--json"]).json();
     installation
         .run(&["backup", "verify", &path_of(&created)])
@@ -219,7 +219,7 @@ fn sums(moved: &CommandOutput) -> Vec<Value> {
     tables.into_iter().filter(is_static).collect()
 }
 
-/// The URL and the path of a new SQLite database.
+/// Returns the URL and the path of a new SQLite database.
 fn target(installation: &Installation, name: &str) -> (String, PathBuf) {
     let path = installation.data_dir().join(name).join("gatehouse.db");
     (format!("sqlite://{}", text(&path)), path)
@@ -234,7 +234,7 @@ async fn a_move_that_was_killed_or_ran_out_of_space_is_continued() {
     let expected = sums(&to_whole);
     assert_eq!(expected[0]["rows"], VALUES);
 
-    // The target has no room for all rows.
+    // The target has no space for all rows.
     let (url, _) = target(&installation, "full");
     let bytes = (empty + DISK_BYTES).to_string();
     let args = ["move", "--to", url.as_str(), "--data-dir"];
@@ -248,7 +248,8 @@ async fn a_move_that_was_killed_or_ran_out_of_space_is_continued() {
     let continued = installation.run(&["move", "--json", "--to", &url]);
     assert_eq!(sums(&continued), expected);
 
-    // A process that is killed as soon as the target has rows. It may have finished in that moment.
+    // A process that is killed as soon as the target has rows. The process may have finished by
+    // then.
     let mut killed = None;
     for number in 0..20 {
         let (url, path) = target(&installation, &format!("killed-{number}"));
@@ -269,7 +270,8 @@ async fn a_move_that_was_killed_or_ran_out_of_space_is_continued() {
     installation.run(&verify).ok();
 }
 
-/// Whether the target of a move has variables. `empty` is the size of a database without them.
+/// Returns whether the target of a move has variables. `empty` is the size of a database without
+/// them.
 async fn has_variables(path: &Path, empty: u64) -> bool {
     let size = |path: &Path| path.metadata().map_or(0, |found| found.len());
     if size(path) + size(&path.with_extension("db-wal")) < empty {

@@ -103,7 +103,7 @@ async fn a_second_server_on_the_same_directory_is_refused() {
         assert!(error.contains("another Gatehouse is running"), "{error}");
         assert_eq!(second.stdout(), "");
     }
-    // The lock is not the existence of the file: a start after a kill works.
+    // The existence of the file is not the lock, so a start after a kill works.
     server.kill();
     assert!(lock.exists());
     installation.start().stop();

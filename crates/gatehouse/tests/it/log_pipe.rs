@@ -10,7 +10,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 const TOKEN: &str = "a token that opens the metrics and nothing else";
-/// Their lines are longer than the pipe and what the server keeps.
+/// Their lines exceed the pipe and the server's buffer.
 const REQUESTS: usize = 10_000;
 /// Longer than the requests take.
 const LONG: Duration = Duration::from_mins(2);
@@ -58,7 +58,7 @@ async fn requests_do_not_wait_for_the_reader_of_the_log_and_dropped_lines_are_co
     assert!(counted > 0);
 
     let pipe = server.child.stderr.take().unwrap();
-    // Room for every line, because nothing reads them while the server stops.
+    // Space for every line, because nothing reads the lines while the server stops.
     let (on_line, lines) = mpsc::sync_channel(10 * REQUESTS);
     std::thread::spawn(move || {
         for line in BufReader::new(pipe).lines() {
@@ -67,7 +67,7 @@ async fn requests_do_not_wait_for_the_reader_of_the_log_and_dropped_lines_are_co
     });
     let mut log = String::new();
     let mut read = |line: String| log.extend([line.as_str(), "\n"]);
-    // From this line on, there is room for the lines of the exit.
+    // From this line on, there is space for the lines of the exit.
     let waited = lines.iter().find(|line| {
         read(line.clone());
         line.contains(" log lines were dropped")

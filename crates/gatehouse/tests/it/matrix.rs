@@ -35,7 +35,7 @@ async fn result(server: &Server, method: &str, params: Value) -> Value {
     answer["result"].clone()
 }
 
-/// The pairing code in the bot's message.
+/// Returns the pairing code in the bot's message.
 fn code_of(event: &Value) -> String {
     let text = event["content"]["body"].as_str().unwrap();
     let code = text.strip_prefix("Your pairing code is ").unwrap();
@@ -157,7 +157,7 @@ async fn a_paired_person_asks_edits_replies_and_sends_a_picture() {
     let is_picture = |it: &Value| it["attachments"][0]["name"] == "a.png";
     assert!(messages.iter().any(is_picture), "{history}");
 
-    // The server limits messages, and the rest of the answer waits.
+    // The server limits messages, so the rest of the answer waits.
     person.say(room, "count", json!({})).await;
     chat.hears("<&> end").await;
     let events = person.events_by(room, &chat.bot).await;

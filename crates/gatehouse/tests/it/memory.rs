@@ -16,7 +16,7 @@ const PROMISED_KIB: usize = (256 + 192) * 1024;
 const EACH: usize = 30 * MIB;
 const ATTACKERS: u8 = 20;
 
-/// A field of `/proc/<pid>/status`, in KiB.
+/// Returns a field of `/proc/<pid>/status`, in KiB.
 async fn status(server: &Server, field: &str) -> usize {
     let path = format!("/proc/{}/status", server.child.id());
     let text = tokio::fs::read_to_string(path).await.unwrap();
@@ -25,7 +25,7 @@ async fn status(server: &Server, field: &str) -> usize {
     number.parse().unwrap()
 }
 
-/// The memory peak since the server's start, once the server has nothing left to read.
+/// Returns the memory peak since the server's start, after the server has read all data.
 async fn settled_peak(server: &Server) -> usize {
     let mut last = (0, Instant::now());
     loop {
@@ -46,7 +46,7 @@ struct Attack {
 }
 
 impl Attack {
-    /// A server that has answered once. Before setup, local callers have full access.
+    /// Returns a server that has answered once. Before setup, local callers have full access.
     async fn prepare(installation: &Installation) -> Self {
         let server = installation.start();
         server.rpc("", "system.status", json!({})).await;
@@ -89,7 +89,7 @@ impl Attack {
         stream
     }
 
-    /// Another client's small call is answered.
+    /// Asserts that another client's small call is answered.
     async fn others_are_served(&self, from: u8) {
         let body = br#"{"id":1,"method":"system.status"}"#;
         let mut stream = self.post(from, body.len(), body).await;
@@ -102,7 +102,7 @@ impl Attack {
         );
     }
 
-    /// The memory is free again: a large call is answered.
+    /// Asserts that the memory is free again, because a large call is answered.
     async fn room_comes_back(&self) {
         let call = json!({ "id": 1, "method": "system.status", "pad": "x".repeat(EACH) });
         let deadline = Instant::now() + Duration::from_secs(10);
@@ -150,7 +150,7 @@ async fn bodies_that_never_end_take_no_more_memory_than_is_promised() {
     attack.room_comes_back().await;
 }
 
-/// The header of a client frame with a zero mask.
+/// Returns the header of a client frame with a zero mask.
 fn frame(first: u8, length: usize) -> Vec<u8> {
     let mut header = vec![first, 0xff];
     header.extend(u64::try_from(length).unwrap().to_be_bytes());
@@ -166,7 +166,7 @@ async fn messages_that_never_end_take_no_more_memory_than_is_promised() {
     let mut held = Vec::new();
     for attacker in 0..ATTACKERS {
         let mut socket = attack.socket(address_of(attacker)).await;
-        // Half of them send one frame, the others a message in many frames.
+        // Half of the attackers send one frame, and the others send a message in many frames.
         let whole = attacker % 8 < 4;
         if whole {
             drop(socket.write_all(&frame(0x81, EACH + MIB)).await);
@@ -206,7 +206,7 @@ async fn sockets_keep_nothing_of_messages_that_were_answered() {
     attack.is_bounded("answered messages").await;
 }
 
-/// A batch whose answer would be 64 times 6.5 MiB.
+/// Returns a batch whose answer would be 64 times 6.5 MiB.
 async fn long_batch(attack: &Attack) -> String {
     let prompt = "\u{1f600}".repeat(65_536);
     for number in 0..25 {

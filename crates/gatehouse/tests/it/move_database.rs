@@ -4,7 +4,7 @@ use crate::process::{Installation, PASSWORD, Server, make_key, mode};
 use gatehouse_store::testing::{TestDatabase, empty_databases, empty_postgres, empty_sqlite};
 use serde_json::{Value, json};
 
-/// The tables that a server or the record of the move itself changes.
+/// The tables that a server or the record of the move changes.
 const LIVE: [&str; 3] = ["audit_log", "changes", "settings"];
 
 fn sums(moved: &Value) -> Vec<Value> {
@@ -68,7 +68,7 @@ async fn an_installation_goes_to_another_database_and_back() {
 
         let back = empty_sqlite();
         let second = move_to(&home, &back);
-        // The server on PostgreSQL has written to these.
+        // The server on PostgreSQL has written to these tables.
         let written = ["auth_sessions", "auth_api_keys", "duties"];
         let keep = |moved: &Value| {
             let mut kept = sums(moved);
@@ -79,7 +79,7 @@ async fn an_installation_goes_to_another_database_and_back() {
     }
 }
 
-/// The old database can be used again as long as the new one has no new data.
+/// The old database can be used again until the new one has new data.
 #[tokio::test]
 async fn after_a_move_the_old_database_can_be_used_with_its_provider_keys() {
     let Some(there) = empty_postgres().await else {

@@ -13,7 +13,7 @@ use reqwest::StatusCode;
 use serde_json::json;
 use vendor::{Vendor, sound};
 
-/// A gateway with a password, for which every client is remote; initially sealed.
+/// A gateway with a password, for which every client is remote. It is sealed at first.
 struct Gateway {
     installation: Installation,
     server: Server,
@@ -25,7 +25,7 @@ struct Gateway {
 }
 
 impl Gateway {
-    /// A gateway that uses the vendor for speech and transcription.
+    /// Creates a gateway that uses the vendor for speech and transcription.
     async fn new() -> Self {
         let vendor = Vendor::start().await;
         let mut installation = Installation::new();
@@ -37,7 +37,7 @@ impl Gateway {
         installation.env("SERVICE_MODELS__PROVIDERS__VENDOR__API_KEY", vendor::KEY);
         installation.env("SERVICE_MODELS__PROVIDERS__VENDOR__MODELS", "m1");
         installation.env("SERVICE_MODELS__DEFAULT", "vendor/m1");
-        // No cache, so that every request reaches the vendor.
+        // The cache is off, so every request reaches the vendor.
         installation.env("SERVICE_VOICE__CACHE_MAX_BYTES", "0");
         Self::with(installation, vendor).await
     }
@@ -66,7 +66,7 @@ impl Gateway {
         assert_eq!(login.status, StatusCode::OK, "{}", login.body);
     }
 
-    /// Writes a one-second recording; returns its path.
+    /// Writes a one-second recording and returns its path.
     async fn recording(&self) -> String {
         self.file("recording.wav", &wav()).await
     }

@@ -1,4 +1,4 @@
-//! What other users of the machine can read of a running server: its environment, memory and temporary files.
+//! The data of a running server that other users of the machine can read: its environment, memory and temporary files.
 
 use crate::process::{BINARY, Installation, Server};
 use serde_json::json;
@@ -18,7 +18,7 @@ pub fn is_root() -> bool {
     rustix::process::getuid().is_root()
 }
 
-/// A file of the process in `/proc`.
+/// Returns a file of the process in `/proc`.
 fn proc(server: &Server, name: &str) -> PathBuf {
     Path::new("/proc")
         .join(server.child.id().to_string())
@@ -36,7 +36,7 @@ fn contains(bytes: &[u8], text: &str) -> bool {
         .any(|window| window == text.as_bytes())
 }
 
-/// A place with a vault, and its recovery key.
+/// Returns a place with a vault, and its recovery key.
 async fn place_with_vault() -> (Installation, String) {
     let installation = Installation::new();
     let server = installation.start();
@@ -161,7 +161,7 @@ async fn it_writes_no_core_files() {
     assert_eq!(core[..2], ["0", "0"]);
 }
 
-/// The regions of the process's writable memory that contain the text.
+/// Returns the regions of the process's writable memory that contain the text.
 fn found_in_memory(server: &Server, text: &str) -> Vec<String> {
     let maps = String::from_utf8(read(&proc(server, "maps"))).unwrap();
     let mut memory = fs::File::open(proc(server, "mem")).unwrap();
@@ -211,8 +211,8 @@ async fn no_copy_of_the_auto_unseal_key_stays_in_its_memory() {
     }
 }
 
-/// SQLite unlinks a temporary file right after creating it; the directory's modification time reveals that
-/// there was one.
+/// SQLite unlinks a temporary file right after it creates the file. The directory's modification time reveals the
+/// creation.
 #[tokio::test]
 async fn nothing_spills_into_temporary_files() {
     let mut installation = Installation::new();

@@ -14,7 +14,7 @@ use std::time::Duration;
 /// Longer than a program takes to start.
 const LONG: Duration = Duration::from_mins(1);
 
-/// A server with an open vault, and an API key with all scopes.
+/// Returns a server with an open vault, and an API key with all scopes.
 pub async fn ready() -> (Installation, Server, String) {
     let installation = Installation::new();
     let server = installation.start();
@@ -28,7 +28,7 @@ pub async fn ready() -> (Installation, Server, String) {
     (installation, server, key)
 }
 
-/// A command against that server; the arguments of its program stay last.
+/// Prepares a command against that server. The arguments of its program stay last.
 fn command(installation: &Installation, server: &Server, args: &[&str]) -> Command {
     let mut command = installation.prepared(Command::new(BINARY));
     command.arg("--data-dir").arg(installation.data_dir());
@@ -155,7 +155,7 @@ async fn only_an_admin_key_or_a_confirmed_session_reads_values() {
     server.stop();
 }
 
-/// A running agent; killed when dropped.
+/// A running agent, which is killed on drop.
 struct Agent(Child, PathBuf);
 
 impl Drop for Agent {
@@ -238,7 +238,7 @@ async fn the_agent_lists_and_signs_for_openssh_and_each_use_is_in_the_audit_log(
         "{detail}"
     );
 
-    // Adding a key is refused, a sealed vault signs nothing, and the socket is removed with the agent.
+    // The agent refuses new keys, a sealed vault signs nothing, and the socket is removed with the agent.
     let private = installation.file("k", rsa).await;
     rustix::fs::chmod(&private, rustix::fs::Mode::from_raw_mode(0o600)).unwrap();
     let added = openssh(&agent, "ssh-add", &[private.to_str().unwrap()]);
@@ -270,7 +270,7 @@ async fn the_agent_lists_and_signs_for_openssh_and_each_use_is_in_the_audit_log(
     server.stop();
 }
 
-/// OpenSSH's server on this machine, for the user of the tests; killed when dropped.
+/// OpenSSH's server on this machine, for the user of the tests. It is killed on drop.
 struct Sshd(Child);
 
 impl Drop for Sshd {
@@ -281,7 +281,8 @@ impl Drop for Sshd {
 }
 
 impl Sshd {
-    /// Starts it with one key that may log in; `None` where the test command could not prepare it.
+    /// Starts the server with one key that may log in. Returns `None` if the test command could not
+    /// prepare it.
     async fn start(installation: &Installation, public_key: &str) -> Option<(Self, u16)> {
         let program = prepared("GATEHOUSE_TEST_SSHD", "OpenSSH's server")?;
         let host_key = installation.file("sshd/note", "").await;

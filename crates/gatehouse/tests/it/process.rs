@@ -40,7 +40,7 @@ impl Installation {
         self.env("SERVICE_MODELS__DEFAULT", "fake/m1");
     }
 
-    /// The data directory. The first command creates it.
+    /// Returns the data directory. The first command creates it.
     pub fn data_dir(&self) -> PathBuf {
         self.folder.path().join("data")
     }
@@ -55,7 +55,7 @@ impl Installation {
         path
     }
 
-    /// The standard error of the last server.
+    /// Returns the standard error of the last server.
     pub async fn log(&self) -> String {
         tokio::fs::read_to_string(self.folder.path().join("stderr"))
             .await
@@ -108,7 +108,7 @@ impl Installation {
         self.start_as(command)
     }
 
-    /// Starts the server with this command, to which the remaining arguments are added.
+    /// Starts the server with this command. The remaining arguments are appended.
     pub fn start_as(&self, command: Command) -> Server {
         let log = std::fs::File::create(self.folder.path().join("stderr")).unwrap();
         self.start_with(command, log.into())
@@ -153,20 +153,20 @@ impl CommandOutput {
         String::from_utf8(self.0.stderr.clone()).unwrap()
     }
 
-    /// The standard output of a successful command.
+    /// Returns the standard output of a successful command.
     #[track_caller]
     pub fn ok(&self) -> String {
         assert_eq!(self.code(), Some(0), "{}{}", self.stdout(), self.stderr());
         self.stdout()
     }
 
-    /// The standard output of a successful command, as JSON.
+    /// Returns the standard output of a successful command, as JSON.
     #[track_caller]
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.ok()).unwrap()
     }
 
-    /// The standard error of a command that failed with this code.
+    /// Returns the standard error of a command that failed with this code.
     #[track_caller]
     pub fn failed(&self, code: i32) -> String {
         assert_eq!(
@@ -186,7 +186,7 @@ fn line(reader: &mut impl BufRead) -> String {
     line.trim_end_matches('\n').to_owned()
 }
 
-/// A running server; killed when dropped.
+/// A running server, which is killed on drop.
 pub struct Server {
     pub url: String,
     pub child: Child,
@@ -201,7 +201,7 @@ impl Drop for Server {
 }
 
 impl Server {
-    /// The next line of standard output.
+    /// Returns the next line of standard output.
     pub fn line(&mut self) -> String {
         line(&mut self.stdout)
     }
@@ -211,7 +211,7 @@ impl Server {
         rustix::process::kill_process(id, signal).unwrap();
     }
 
-    /// Waits for the exit; also returns the rest of standard output.
+    /// Waits for the exit. Returns the status and the rest of standard output.
     pub fn wait(mut self) -> (ExitStatus, String) {
         let mut rest = String::new();
         self.stdout.read_to_string(&mut rest).unwrap();
@@ -265,7 +265,7 @@ impl Server {
         self.call(Method::POST, path, "", Some(body)).await
     }
 
-    /// Calls a method; returns the response body.
+    /// Calls a method and returns the response body.
     pub async fn rpc(&self, key: &str, method: &str, params: Value) -> Value {
         let call = json!({ "id": 1, "method": method, "params": params });
         self.call(Method::POST, "/api/rpc", key, Some(call))
@@ -273,7 +273,7 @@ impl Server {
             .body
     }
 
-    /// Sets the password; returns the recovery key.
+    /// Sets the password and returns the recovery key.
     pub async fn set_up(&self) -> String {
         let reply = self
             .post("/api/auth/setup", json!({ "password": PASSWORD }))
@@ -293,7 +293,7 @@ pub struct Reply {
     pub body: Value,
 }
 
-/// The permissions of a file.
+/// Returns the permissions of a file.
 pub fn mode(path: &Path) -> u32 {
     use std::os::unix::fs::PermissionsExt;
     path.metadata().unwrap().permissions().mode() & 0o777

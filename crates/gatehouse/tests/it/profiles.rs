@@ -435,7 +435,7 @@ async fn a_discord_interaction_gets_a_pong_and_a_reply() {
     let answer = send(command, command).await;
     assert_eq!(answer.status(), 200);
     assert_eq!(answer.json::<Value>().await.unwrap()["type"], 4);
-    // Discord shows an error for every other response, also to an interaction that starts nothing.
+    // Discord shows an error for every other response, even to an interaction that starts nothing.
     let again = send(command, command).await;
     assert_eq!(again.status(), 200);
     assert_eq!(again.json::<Value>().await.unwrap()["type"], 4);
@@ -462,7 +462,7 @@ async fn a_discord_interaction_gets_a_pong_and_a_reply() {
             .contains("Only the sender"),
         "{tested}"
     );
-    // A forwarded request that is not kept has no signature.
+    // A forwarded request whose payload is not kept has no signature.
     let list = server.rpc("", "webhooks.deliveries", json!({})).await;
     let id = list["result"]["deliveries"].as_array().unwrap().iter();
     let id = id

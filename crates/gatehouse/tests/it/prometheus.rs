@@ -32,7 +32,8 @@ async fn deployed(name: &str) -> String {
     tokio::fs::read_to_string(path).await.unwrap()
 }
 
-/// The configuration with another server, another file of credentials and shorter intervals.
+/// Returns the configuration with another server, another file of credentials and shorter
+/// intervals.
 async fn configuration(server: &str, credentials: &Path) -> String {
     let mut text = deployed("prometheus/prometheus.yaml").await;
     for (from, to) in [

@@ -1,5 +1,5 @@
-//! `service install` and `uninstall` with the real binary, below a temporary root or with a stand-in for
-//! systemctl that records its command lines.
+//! `service install` and `uninstall` with the real binary. They run below a temporary root or with a fake systemctl
+//! that records its command lines.
 
 use crate::process::{BINARY, CommandOutput, Installation, mode};
 use std::os::unix::fs::PermissionsExt;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
 
-/// An empty home directory, and a folder of programs that come before all others.
+/// An empty home directory, and a folder of programs that take precedence over all others.
 struct Machine {
     folder: TempDir,
 }

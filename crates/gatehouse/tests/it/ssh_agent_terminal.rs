@@ -51,7 +51,7 @@ async fn each_use_of_a_key_is_asked_about() {
     let listed = CommandOutput(listed.unwrap()).ok();
     assert!(listed.contains("deploy"), "a list needs no yes: {listed}");
 
-    // The default is no.
+    // The default answer is no.
     for denial in ["n", ""] {
         let signing = sign(&socket, &public_key, &message);
         terminal.expect("Allow ssh-keygen (process ");
@@ -92,7 +92,7 @@ async fn ctrl_c_ends_the_agent_while_it_asks() {
     server.stop();
 }
 
-/// The second program waits while the first one is asked about.
+/// The second program waits while the user is asked about the first one.
 #[tokio::test]
 async fn a_question_ends_when_its_program_has_gone() {
     let (mut installation, server, key) = ready().await;
@@ -110,7 +110,7 @@ async fn a_question_ends_when_its_program_has_gone() {
     first.kill().unwrap();
     first.wait().unwrap();
     terminal.expect("it closed its connection before an answer");
-    // What was typed for the first question does not answer the second one.
+    // Input for the first question does not answer the second one.
     terminal.expect(&format!("Allow ssh-keygen (process {})", second.id()));
     terminal.expect("to use the key deploy? [y/N] ");
     terminal.enter("");

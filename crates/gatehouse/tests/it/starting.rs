@@ -11,7 +11,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// A server that does not open its database yet; killed when dropped.
+/// A server that does not open its database yet. It is killed on drop.
 struct Starting {
     child: Child,
     address: String,
@@ -28,7 +28,7 @@ impl Drop for Starting {
 
 impl Starting {
     fn new(installation: &Installation, scheme: &'static str) -> Self {
-        // A free port. The system assigns other ports first, so no other process takes it in the meantime.
+        // A free port. The system assigns other ports first, so no other process takes this port in the meantime.
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();
         drop(listener);
@@ -99,7 +99,7 @@ async fn answers_while_it_migrates(scheme: &'static str) {
         assert_eq!(body["code"], "STORAGE_UNAVAILABLE", "{path}");
         assert_eq!(body["request_id"], id.to_str().unwrap(), "{path}");
     }
-    // A client that connects now and sends its request to the server that has started.
+    // A client that connects now sends its request to the server after the start.
     let mut waiting = TcpStream::connect(&server.address).await.unwrap();
 
     drop(lock);

@@ -1,4 +1,4 @@
-//! A command that runs on a terminal of its own.
+//! A command that runs on a separate terminal.
 
 use crate::process::{BINARY, Installation};
 use std::io::{Read, Write};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 /// Longer than a command needs for its next output.
 const LONG: Duration = Duration::from_mins(1);
 
-/// What a terminal sends when the user presses these keys with Ctrl.
+/// The input that a terminal sends when the user presses these keys with Ctrl.
 pub const CTRL_C: &str = "\u{3}";
 pub const CTRL_D: &str = "\u{4}";
 
@@ -73,12 +73,12 @@ impl Terminal {
         before.unwrap_or_else(|| panic!("{text:?} was not shown, only {:?}", self.rest))
     }
 
-    /// Whether this text is shown in time.
+    /// Returns whether this text is shown in time.
     pub fn shows(&mut self, text: &str, time: Duration) -> bool {
         self.before(text, time).is_some()
     }
 
-    /// What was shown before this text. `None` if the text is not shown in time.
+    /// Returns the output before this text, or `None` if the text is not shown in time.
     fn before(&mut self, text: &str, time: Duration) -> Option<String> {
         let end = Instant::now() + time;
         loop {

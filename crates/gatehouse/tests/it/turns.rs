@@ -52,7 +52,7 @@ async fn history(server: &Server, session: &Value) -> Value {
     reply.await["result"].clone()
 }
 
-/// Polls until the newest delivery satisfies a condition; returns it.
+/// Polls until the newest delivery satisfies a condition, and returns the delivery.
 async fn delivery(server: &Server, is_it: impl Fn(&Value) -> bool) -> Value {
     loop {
         let page = server.rpc("", "webhooks.deliveries", json!({})).await;

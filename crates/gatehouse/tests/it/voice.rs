@@ -14,8 +14,8 @@ pub const KEY: &str = "sk-vendor-test";
 /// A tenth of a second of silence: 16 bits, mono, 24 kHz.
 const SILENCE: [u8; 4800] = [0; 4800];
 
-/// A vendor after `OpenAI`'s reference (<https://platform.openai.com/docs/api-reference/audio>): records what
-/// it was asked to say, and can be made to fail.
+/// A vendor that follows `OpenAI`'s reference (<https://platform.openai.com/docs/api-reference/audio>). It records the
+/// texts to speak and can be made to fail.
 #[derive(Clone, Default)]
 pub struct Vendor {
     asked: Arc<Mutex<Vec<Value>>>,
@@ -159,7 +159,7 @@ impl Gateway {
         CommandOutput(command.output().unwrap())
     }
 
-    /// A file next to the data directory.
+    /// Returns a file next to the data directory.
     fn file(&self, name: &str) -> PathBuf {
         self.installation.data_dir().with_file_name(name)
     }
@@ -184,7 +184,7 @@ async fn a_text_goes_into_a_file_and_comes_back_as_text() {
         .voice(&["transcribe", path, "--subtitles", "vtt"])
         .ok();
     assert!(subtitles.starts_with("WEBVTT"), "{subtitles}");
-    // The extension selects the format; an explicit format takes precedence.
+    // The extension selects the format. An explicit format takes precedence.
     let oga = gateway.file("speech.oga");
     let said = gateway.voice(&["--json", "say", "Hello.", "-o", oga.to_str().unwrap()]);
     assert_eq!(said.json()["format"], "ogg");

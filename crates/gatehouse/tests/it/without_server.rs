@@ -2,7 +2,7 @@
 
 use crate::process::{Installation, NOWHERE};
 
-/// The commands look for the server where the settings say. It may have other settings.
+/// The commands use the address in their settings. The server may have other settings.
 #[test]
 fn a_server_that_holds_the_data_directory_is_named_when_it_does_not_respond() {
     let installation = Installation::new();
@@ -91,7 +91,8 @@ fn a_setup_code_beside_a_server_whose_database_is_missing_creates_none() {
     server.stop();
 }
 
-/// As a user who is not the service's sees it: the server responds, and its database is elsewhere.
+/// The view of a user who is not the service's user. The server responds, and its database is
+/// elsewhere.
 #[tokio::test]
 async fn without_a_database_the_server_that_responds_is_checked_and_a_key_is_asked_for() {
     let (service, other) = (Installation::new(), Installation::new());

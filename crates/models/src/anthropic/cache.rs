@@ -1,8 +1,8 @@
 //! Prompt caching: marks the parts of a request that the next request of a conversation repeats.
 //!
 //! Source: <https://platform.claude.com/docs/en/build-with-claude/prompt-caching>. The vendor reads a request in the
-//! order tools, system, messages, and caches everything up to a mark for five minutes. A request may have four
-//! marks; this sets three. A part that is too short for the cache is sent as usual, without an error.
+//! order tools, system, messages, and caches everything up to a mark for five minutes. A request may have four marks.
+//! This module sets three. A part that is too short for the cache is not cached, without an error.
 
 use serde_json::{Map, Value, json};
 

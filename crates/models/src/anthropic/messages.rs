@@ -8,7 +8,7 @@ use crate::schema::{Dialect, normalized};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// Placeholder: the vendor rejects empty text.
+/// A placeholder, because the vendor rejects empty text.
 const NOTHING: &str = "(empty)";
 
 pub(super) fn tool_choice(choice: &ToolChoice) -> Value {
@@ -18,8 +18,8 @@ pub(super) fn tool_choice(choice: &ToolChoice) -> Value {
     }
 }
 
-/// Roles must alternate, starting with the user, and the results of all calls of one message must come
-/// together at the start of the next.
+/// Converts the messages. Roles must alternate, starting with the user. The results of all calls of one message must
+/// come together at the start of the next message.
 pub(super) fn messages(said: &[ChatMessage], has_state: bool) -> Value {
     let mut turns: Vec<(&str, Vec<Value>)> = Vec::new();
     for message in paired(said) {
@@ -48,7 +48,8 @@ pub(super) fn text(text: &str) -> Value {
     json!({ "type": "text", "text": text })
 }
 
-/// Source: <https://platform.claude.com/docs/en/build-with-claude/vision>, which recommends pictures before the text.
+/// Converts a picture. Source: <https://platform.claude.com/docs/en/build-with-claude/vision>, which recommends
+/// pictures before the text.
 fn picture(picture: &Picture) -> Value {
     json!({
         "type": "image",
@@ -97,8 +98,8 @@ pub(super) fn blocks(message: &ChatMessage, has_state: bool) -> (&'static str, V
     }
 }
 
-/// The vendor rejects calls and results in a request without tools. In that case this names the tools that
-/// were called, and the request forbids calling them.
+/// Returns tools for a request without tools whose messages contain calls or results, which the vendor would reject.
+/// These are the tools that were called, and the request forbids calling them.
 pub(super) fn tools_of_history(call: &ChatCall<'_>) -> Option<Value> {
     if !call.tools().is_empty() {
         return None;
@@ -119,7 +120,8 @@ pub(super) fn tools_of_history(call: &ChatCall<'_>) -> Option<Value> {
     (!names.is_empty()).then(|| names.into_iter().map(placeholder).collect())
 }
 
-/// The vendor accepts only `[a-zA-Z0-9_-]+`; a conversation may contain IDs of another vendor.
+/// Returns an ID that the vendor accepts: `[a-zA-Z0-9_-]+`. A conversation may contain IDs of
+/// another vendor.
 pub(super) fn id(given: &str) -> String {
     let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     let replaced: String = given

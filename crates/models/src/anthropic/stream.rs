@@ -19,7 +19,7 @@ use serde_json::Value;
 struct OpenCall {
     index: u64,
     call: ToolCall,
-    /// The input in the start event. It is used when no deltas follow.
+    /// The input in the start event. It is used if no deltas follow.
     whole_input: Option<String>,
 }
 
@@ -27,7 +27,7 @@ struct OpenCall {
 pub(super) struct AnthropicDecoder {
     counter: Counter,
     open: Vec<OpenCall>,
-    /// The last call, if it has no input. The reason to stop, which follows, shows whether the input was cut.
+    /// The last call, if it has no input. The stop reason, which follows, shows whether the input was cut.
     without_input: Option<ToolCall>,
     thinking: Option<OpenThinking>,
     blocks: BlockCollector,
@@ -78,8 +78,8 @@ impl AnthropicDecoder {
 
     fn finish(&mut self, out: &mut Vec<Chunk>) -> Result<bool, ReadError> {
         self.counter.end_text(out);
-        // An end without any content is invalid unless there is a stop reason: the vendor's models may end
-        // their turn without text when they have nothing to add to tool results.
+        // An end without any content is invalid without a stop reason. With one, it is valid: the vendor's models may
+        // end their turn without text if they have nothing to add to tool results.
         let is_nothing = self.stop.is_none() && !self.counter.has_content();
         if !self.open.is_empty() || is_nothing {
             return Err(ReadError::Garbage);
@@ -97,7 +97,7 @@ impl AnthropicDecoder {
 
 impl Decoder for AnthropicDecoder {
     fn event(&mut self, event: &Event, out: &mut Vec<Chunk>) -> Result<bool, ReadError> {
-        // llama.cpp sends the inner object alone, identified by the event name.
+        // llama.cpp sends only the inner object. The event name identifies it.
         if event.name == "error" {
             let error: Value = serde_json::from_str(&event.data).map_err(|_| ReadError::Garbage)?;
             return Err(ReadError::Vendor(refusal::in_stream(&error)));
@@ -161,8 +161,8 @@ impl Decoder for AnthropicDecoder {
     }
 }
 
-/// Values: <https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons>. `pause_turn` ends an
-/// incomplete answer; only server-side tools cause it, and none are offered.
+/// Maps a stop reason. Values: <https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons>.
+/// `pause_turn` ends an incomplete answer. Only server-side tools cause it, and none are offered.
 fn stop_reason(reason: &str) -> StopReason {
     match reason {
         "tool_use" => StopReason::ToolUse,

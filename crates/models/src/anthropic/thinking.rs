@@ -1,7 +1,7 @@
-//! Anthropic's thinking: how much is requested, and the signed blocks that must come back with tool results.
+//! Anthropic's thinking: the requested amount, and the signed blocks that must be returned with tool results.
 //!
-//! Sources: <https://platform.claude.com/docs/en/build-with-claude/extended-thinking> ("Preserving thinking
-//! blocks", "Thinking redaction", the budget is at least 1,024 tokens and less than `max_tokens`),
+//! Sources: <https://platform.claude.com/docs/en/build-with-claude/extended-thinking> ("Preserving thinking blocks",
+//! "Thinking redaction", the budget is at least 1,024 tokens and less than `max_tokens`),
 //! <https://platform.claude.com/docs/en/build-with-claude/adaptive-thinking>,
 //! <https://platform.claude.com/docs/en/build-with-claude/effort>.
 
@@ -12,8 +12,8 @@ use serde_json::{Map, Value, json};
 /// The smallest budget that the vendor accepts.
 const MIN_BUDGET: u32 = 1024;
 
-/// Models that think within a budget, by name prefix. Newer models take an effort instead, and decide how much
-/// to think.
+/// Name prefixes of models that think within a budget. Newer models accept an effort instead, and decide how much to
+/// think.
 const WITH_BUDGET: &[&str] = &[
     "claude-3",
     "claude-haiku-4-5",
@@ -26,15 +26,16 @@ const WITH_BUDGET: &[&str] = &[
     "claude-sonnet-4-5",
 ];
 
-/// The part of a request that asks for thinking.
+/// The part of a request that enables thinking.
 pub(super) struct Thinking {
     pub(super) max_tokens: u32,
-    /// Empty when no thinking is requested.
+    /// The fields. Empty if no thinking is requested.
     pub(super) fields: Map<String, Value>,
 }
 
 impl Thinking {
-    /// `usual_max` is the limit of an answer when the caller sets none.
+    /// Returns the thinking part of a request. `usual_max` is the limit of an answer if the caller
+    /// sets none.
     pub(super) fn of(call: &ChatCall<'_>, usual_max: u32) -> Self {
         let given = call.request.max_tokens;
         let none = Self {
@@ -54,7 +55,7 @@ impl Thinking {
             ReasoningEffort::Medium => 8192,
             ReasoningEffort::High => 16_384,
         };
-        // The budget is a part of the limit, which a caller may have set.
+        // The budget is a part of the limit. The caller may have set the limit.
         let most = call.max_output.and_then(|most| u32::try_from(most).ok());
         let wanted = given.unwrap_or_else(|| usual_max.saturating_add(budget));
         let max_tokens = most.map_or(wanted, |most| wanted.min(most));
@@ -85,8 +86,8 @@ impl Thinking {
     }
 }
 
-/// Whether the calls of the running turn came without thinking, as after a change of the model. The vendor
-/// refuses thinking then.
+/// Returns whether the calls of the running turn came without thinking, for example after a change of the model. The
+/// vendor then refuses thinking.
 fn lacks_blocks(messages: &[ChatMessage]) -> bool {
     let is_user = |message: &ChatMessage| matches!(message, ChatMessage::User { .. });
     let turn = messages.iter().rposition(is_user).unwrap_or(0);
@@ -126,7 +127,7 @@ impl BlockCollector {
     }
 }
 
-/// Puts the blocks back into their places among text and calls.
+/// Inserts the blocks at their positions among text and calls.
 pub(super) fn restore(state: &Value, text: Option<Value>, calls: Vec<Value>) -> Vec<Value> {
     let blocks = state.get("blocks").and_then(Value::as_array);
     let mut rest = blocks.into_iter().flatten().peekable();

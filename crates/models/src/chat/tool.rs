@@ -6,7 +6,7 @@ use serde_json::Value;
 /// Which tools a model must call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ToolChoice {
-    /// At least one.
+    /// At least one tool.
     Required,
     /// The tool with this name.
     Tool(String),
@@ -20,7 +20,7 @@ pub struct ToolCall {
     pub id: String,
     /// The tool's name.
     pub name: String,
-    /// The arguments as JSON text, as the model wrote them; `{}` if it wrote none. Empty if the answer was cut off
+    /// The arguments as JSON text, as the model wrote them, or `{}` if it wrote none. Empty if the answer was cut off
     /// before the arguments.
     pub arguments: String,
 }

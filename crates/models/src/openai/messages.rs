@@ -37,15 +37,15 @@ pub(super) fn message(said: &ChatMessage, has_state: bool) -> Value {
     }
 }
 
-/// Source: <https://platform.openai.com/docs/guides/images-vision>. Compatible servers accept the same form, also
-/// Gemini's <https://ai.google.dev/gemini-api/docs/openai>.
+/// Converts a picture. Source: <https://platform.openai.com/docs/guides/images-vision>. Compatible servers accept the
+/// same form, including Gemini's <https://ai.google.dev/gemini-api/docs/openai>.
 fn picture(picture: &Picture) -> Value {
     let url = format!("data:{};base64,{}", Picture::MEDIA_TYPE, picture.base64());
     json!({ "type": "image_url", "image_url": { "url": url } })
 }
 
-/// Arguments that are not JSON are sent as a string in an object: servers whose template parses them would
-/// fail otherwise.
+/// Converts a call. Arguments that are not JSON are sent as a string in an object, because a server whose template
+/// parses them would fail otherwise.
 pub(super) fn call(call: &ToolCall) -> Value {
     let arguments = match serde_json::from_str::<serde::de::IgnoredAny>(&call.arguments) {
         Ok(_) => call.arguments.clone(),

@@ -1,10 +1,10 @@
-//! The reasoning that a provider sends beside an answer and needs back with it. Kept unchanged, because some of it is
-//! signed or encrypted.
+//! The reasoning that a provider sends beside an answer and must receive again with it. It is kept unchanged, because
+//! some of it is signed or encrypted.
 //!
 //! - `reasoning_content`: `DeepSeek` <https://api-docs.deepseek.com/guides/thinking_mode> ("Tool Calls": it must be
 //!   passed back, even when empty), llama.cpp, vLLM.
-//! - `reasoning` and `reasoning_details`: `OpenRouter`
-//!   <https://openrouter.ai/docs/use-cases/reasoning-tokens> ("Preserving reasoning blocks").
+//! - `reasoning` and `reasoning_details`: `OpenRouter` <https://openrouter.ai/docs/use-cases/reasoning-tokens>
+//!   ("Preserving reasoning blocks").
 //! - `tool_calls[].extra_content.google.thought_signature`: Gemini
 //!   <https://ai.google.dev/gemini-api/docs/thought-signatures> ("`OpenAI` compatibility").
 
@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 /// Collects the state of one answer.
 #[derive(Debug, Default)]
 pub(super) struct StateCollector {
-    /// `None` until the field arrives: an empty one must be sent back, a missing one not.
+    /// `None` until the field arrives. An empty field must be sent back, a missing field must not.
     content: Option<String>,
     details: Vec<Value>,
     /// `extra_content` of the whole message.
@@ -27,8 +27,8 @@ impl StateCollector {
         self.content.get_or_insert_default().push_str(text);
     }
 
-    /// Takes the details of one delta. The pieces of one text have the same index and are joined, as the
-    /// provider's own SDK does.
+    /// Takes the details of one delta. Pieces with the same index belong to one text and are joined, as in the
+    /// provider's own SDK.
     pub(super) fn details(&mut self, details: Vec<Value>) {
         for detail in details {
             let fits = |last: &Value| {
@@ -51,7 +51,7 @@ impl StateCollector {
         self.calls.push((position, extra));
     }
 
-    /// The state; `None` when the provider sent none.
+    /// Returns the state, or `None` if the provider sent none.
     pub(super) fn finish(&mut self) -> Option<Value> {
         let mut state = Map::new();
         if let Some(content) = self.content.take() {
@@ -73,7 +73,7 @@ impl StateCollector {
     }
 }
 
-/// Appends the texts of `more` to the texts of `last`; other fields replace.
+/// Appends the texts of `more` to the texts of `last`. Other fields are replaced.
 fn join(last: &mut Map<String, Value>, more: Value) {
     let Value::Object(more) = more else {
         return;
@@ -84,7 +84,7 @@ fn join(last: &mut Map<String, Value>, more: Value) {
             (Some(Value::String(before)), Value::String(after)) if is_text => {
                 before.push_str(&after);
             }
-            // A later piece without a signature does not delete the previous one.
+            // A later piece without a signature does not delete the earlier signature.
             (Some(_), Value::Null) => {}
             (_, value) => {
                 last.insert(name, value);
@@ -93,7 +93,7 @@ fn join(last: &mut Map<String, Value>, more: Value) {
     }
 }
 
-/// Puts the state back into its message.
+/// Inserts the state into its message.
 pub(super) fn restore(state: &Value, message: &mut Value) {
     let Some(message) = message.as_object_mut() else {
         return;

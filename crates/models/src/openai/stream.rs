@@ -53,7 +53,7 @@ impl OpenaiDecoder {
         if let Some(text) = &delta.reasoning_content {
             self.state.content(text);
         }
-        // Servers that send both send the same text.
+        // Servers that send both fields send the same text in them.
         let reasoning = delta.reasoning_content.or(delta.reasoning);
         self.counter
             .reasoning(reasoning.as_deref().unwrap_or_default(), out)?;
@@ -84,7 +84,7 @@ impl OpenaiDecoder {
         Ok(())
     }
 
-    /// A part of Mistral's: text, or thinking that consists of texts
+    /// Handles a part of Mistral's content: text, or thinking that consists of texts
     /// (<https://docs.mistral.ai/capabilities/reasoning>).
     fn part(&mut self, part: &Value, out: &mut Vec<Chunk>) -> Result<(), ReadError> {
         let text = |part: &Value| Some(part.get("text")?.as_str()?.to_owned());
@@ -98,7 +98,7 @@ impl OpenaiDecoder {
         }
     }
 
-    /// Handles the error and the usage of a frame; returns its choices.
+    /// Handles the error and the usage of a frame. Returns its choices.
     fn take_frame(&mut self, frame: Frame) -> Result<Vec<Choice>, ReadError> {
         if let Some(error) = frame.error.filter(|error| !error.is_null()) {
             return Err(ReadError::Vendor(refusal::in_stream(&error)));
@@ -198,7 +198,8 @@ impl Decoder for OpenaiDecoder {
         }
     }
 
-    /// Some servers omit `[DONE]`; a finish reason ends the answer as well.
+    /// Handles the end of the stream. Some servers omit `[DONE]`, so a finish reason also ends the
+    /// answer.
     fn end(&mut self, out: &mut Vec<Chunk>) -> Result<bool, ReadError> {
         if self.stop.is_none() {
             return Ok(false);
@@ -207,9 +208,10 @@ impl Decoder for OpenaiDecoder {
     }
 }
 
-/// `OpenAI` sends `stop`, `length`, `tool_calls`, `function_call` and `content_filter`. Mistral adds
-/// `model_length` and `error`, `OpenRouter` `error`, and `DeepSeek` `insufficient_system_resource`; the last two mean
-/// that the answer broke off. Servers also use words of their own for a regular end, such as `eos`.
+/// Maps a finish reason. `OpenAI` sends `stop`, `length`, `tool_calls`, `function_call` and `content_filter`. Mistral
+/// adds `model_length` and `error`, `OpenRouter` adds `error`, and `DeepSeek` adds `insufficient_system_resource`.
+/// `error` and `insufficient_system_resource` mean that the answer broke off. Servers also use their own words for a
+/// regular end, such as `eos`.
 fn stop_reason(reason: &str) -> Result<StopReason, ReadError> {
     match reason {
         "tool_calls" | "function_call" => Ok(StopReason::ToolUse),

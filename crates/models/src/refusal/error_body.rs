@@ -35,7 +35,7 @@ impl ErrorBody {
         }
     }
 
-    /// Vendors send the error under `error`, as an object or a string, or bare.
+    /// Parses an error. Vendors send it under `error`, as an object or a string, or bare.
     pub(super) fn of(value: &Value) -> Self {
         let mut said = Self::default();
         let error = value.get("error").unwrap_or(value);
@@ -78,7 +78,7 @@ impl ErrorBody {
         CONTEXT_CODES.iter().any(|code| self.is(code)) || self.mentions(CONTEXT_PHRASES)
     }
 
-    /// The reason of an error that is not about the context window.
+    /// Returns the reason of an error that is not about the context window.
     pub(super) fn reason(&self, status: u16) -> Reason {
         match status {
             401 => Reason::KeyRejected,
@@ -97,7 +97,7 @@ impl ErrorBody {
         }
     }
 
-    /// The reason of an invalid request.
+    /// Returns the reason of an invalid request.
     fn of_request(&self) -> Reason {
         let about = |name: &str| self.parameter == name || self.text.contains(name);
         if self.text.contains("stream_options") {
@@ -148,7 +148,7 @@ impl ErrorBody {
             || self.mentions(&["credit balance is too low", "insufficient balance"])
     }
 
-    /// The HTTP status that is equivalent to an error within a stream.
+    /// Returns the HTTP status that is equivalent to an error within a stream.
     pub(super) fn status(&self) -> Option<u16> {
         if let Some(number) = self.number.filter(|number| (400..600).contains(number)) {
             return Some(number);

@@ -26,7 +26,8 @@ pub(super) const GEMINI_FIELDS: &[&str] = &[
     "type",
 ];
 
-/// Gemini has one type per schema, texts only in `enum`, and no alternatives but `anyOf`.
+/// Converts a schema part for Gemini, which has one type per schema, only texts in `enum`, and no
+/// alternatives except `anyOf`.
 pub(super) fn for_gemini(mut part: Map<String, Value>) -> Map<String, Value> {
     if let Some(Value::Array(names)) = part.get("type").cloned() {
         let is_null = |name: &Value| name.as_str() == Some("null");
@@ -73,8 +74,8 @@ pub(super) fn for_gemini(mut part: Map<String, Value>) -> Map<String, Value> {
     part
 }
 
-/// Replaces alternatives at the root by one object with the properties of all of them. A property is required
-/// if every alternative requires it.
+/// Replaces alternatives at the root by one object with the properties of all alternatives. A property is required if
+/// every alternative requires it.
 pub(super) fn merge_alternatives(root: &mut Map<String, Value>) {
     for name in ["allOf", "oneOf", "anyOf"] {
         let Some(Value::Array(alternatives)) = root.remove(name) else {
@@ -112,7 +113,7 @@ pub(super) fn merge_alternatives(root: &mut Map<String, Value>) {
             }
         }
     }
-    // These are conditions on the whole object, which some model families refuse.
+    // These keywords are conditions on the whole object. Some model families refuse them.
     for name in ["if", "then", "else", "not", "enum", "const"] {
         root.remove(name);
     }

@@ -1,5 +1,5 @@
-//! Requests are adapted to what a family or a model accepts. The vendors refuse what the real ones refuse, with
-//! their words.
+//! Requests are adapted to the fields that a family or a model accepts. The doubles refuse what the real vendors
+//! refuse, with the same messages.
 
 use crate::harness::{Harness, collected, hello, listen, model, model_of, one};
 use crate::vendor::{Answer, ReceivedRequest, Rule, Vendor, events};
@@ -39,7 +39,7 @@ fn with_everything() -> ChatRequest {
     }
 }
 
-/// A model that accepts none of the optional fields, one refusal at a time.
+/// Returns a model that accepts none of the optional fields, one refusal at a time.
 fn plain_model() -> Vec<Rule> {
     vec![
         |asked| match asked.body.get("tools") {
@@ -94,7 +94,7 @@ async fn what_a_model_refuses_is_learned_once_and_left_out_from_then_on() {
     let other = model_of("p", "other");
     listen(&models, &other, with_everything()).await;
     assert!(vendor.asked()[6].body["tools"].is_array());
-    // New settings, such as another server, may change it.
+    // New settings, such as another server, may change the result.
     models.update_settings(one(Openai, &vendor.url));
     listen(&models, &model(), with_everything()).await;
     assert!(vendor.asked().last().unwrap().body["stream_options"].is_object());
@@ -133,7 +133,7 @@ async fn a_model_that_is_known_to_have_no_tools_gets_none() {
     vendor.only();
 }
 
-/// The reason that a caller sees.
+/// Returns the reason that a caller sees.
 async fn reason(kind: ProviderKind, status: u16, body: &Value) -> (Reason, Problem) {
     let vendor = Vendor::new(vec![Answer::json(status, body); 4]).await;
     let harness = Harness::new().await;
@@ -204,7 +204,7 @@ async fn a_refusal_names_its_reason_and_not_the_vendors_words() {
     }
 }
 
-/// What `OpenAI` requires of a function's schema.
+/// Checks a function's schema as `OpenAI` requires it.
 fn openai_schemas(asked: &ReceivedRequest) -> Result<(), (u16, Value)> {
     for tool in asked.body["tools"].as_array().into_iter().flatten() {
         let schema = &tool["function"]["parameters"];

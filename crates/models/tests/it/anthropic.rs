@@ -185,7 +185,7 @@ async fn calls_and_what_is_passed_over() {
     assert_eq!(collected.end, Some((used, StopReason::ToolUse)));
 }
 
-/// `{}` would be a complete call with other arguments than the model was about to write.
+/// `{}` would be a complete call, but with arguments that the model did not intend.
 #[tokio::test]
 async fn a_call_that_was_cut_before_its_arguments_gets_none() {
     for (reason, last) in [("max_tokens", ""), ("tool_use", "{}")] {
@@ -327,7 +327,7 @@ async fn an_error_in_the_stream() {
     let (collected, error) = ask(Anthropic, &vendor).await;
     assert!(error.is_none(), "{error:?}");
     assert_eq!(collected, hello_said());
-    // After it, it is not.
+    // After the first chunk, the request is not retried.
     let (begun, _) = HELLO.split_once("event: content_block_stop").unwrap();
     let vendor = Vendor::new([
         Answer::stream([begun, &overloaded]),
@@ -348,7 +348,7 @@ async fn an_error_in_the_stream() {
     vendor.only();
 }
 
-/// llama.cpp's error under the event name, without the outer object.
+/// llama.cpp sends the error under the event name, without the outer object.
 #[tokio::test]
 async fn an_error_that_only_its_event_names() {
     let error =

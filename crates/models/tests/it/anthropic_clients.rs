@@ -146,7 +146,7 @@ async fn the_clients_read_every_refusal_of_the_doubles() {
             let message = answer["message"].as_str().unwrap();
             assert!(message.contains("Why."), "{language} {answer}");
         }
-        // In the stream, the error has no status of its own.
+        // An error in the stream has no separate status.
         let begun = HELLO.split_once("event: content_block_stop").unwrap().0;
         let overloaded = format!("event: error\n{}", events(&[OVERLOADED]));
         let vendor = Vendor::new([Answer::stream([begun, &overloaded])]).await;
@@ -156,7 +156,7 @@ async fn the_clients_read_every_refusal_of_the_doubles() {
     }
 }
 
-/// A 429 with `retry-after` makes a client wait; this crate reports the same time.
+/// A 429 with `retry-after` makes a client wait. This crate reports the same time.
 #[tokio::test]
 async fn the_clients_wait_as_long_as_a_429_says() {
     let limited =
@@ -183,8 +183,8 @@ async fn the_clients_wait_as_long_as_a_429_says() {
     assert_eq!(retry_after, Some(Duration::from_hours(1)));
 }
 
-/// The requests of this crate: everything that the format has, a tool step with thinking, an effort, a history with
-/// calls but without tools, and the list of models.
+/// Returns the requests of this crate: everything that the format has, a tool step with thinking, an effort, a history
+/// with calls but without tools, and the list of models.
 async fn own_requests() -> Vec<ReceivedRequest> {
     let harness = Harness::new().await;
     let mut asked = Vec::new();
@@ -279,7 +279,8 @@ async fn a_request_is_one_that_the_clients_build() {
         if language != "Python" {
             continue;
         }
-        // The types that the client declares: every field known, every required one there.
+        // The types that the client declares. Every field is known, and every required field is
+        // present.
         let mut checks: Vec<Value> = own
             .iter()
             .map(|asked| json!({ "do": "check", "with": asked.body }))

@@ -209,7 +209,7 @@ async fn a_local_server_that_nobody_configured() {
     harness.clock.advance(Duration::from_millis(1));
     assert_eq!(what(models.choose(None, None).await.unwrap_err()), "models");
     assert_eq!(vendor.asked().len(), 2);
-    // It answers like any other provider.
+    // A detected provider answers like any other provider.
     let text = r#"{"choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":"stop"}]}"#;
     vendor.then_answers(Answer::stream([events(&[text, "[DONE]"])]));
     let (collected, error) = listen(&models, &model_of("ollama", "llama3.2:1b"), hello()).await;

@@ -26,7 +26,7 @@ pub struct Harness {
 pub const START: Timestamp = Timestamp::from_millis(1_795_132_800_000);
 
 impl Harness {
-    /// Without a vault.
+    /// Opens the crate without a vault.
     pub async fn new() -> Self {
         Self::with_vault(false).await
     }
@@ -42,7 +42,7 @@ impl Harness {
         }
     }
 
-    /// Simulates a restart: encrypted values are sealed.
+    /// Simulates a restart, after which encrypted values are sealed.
     pub async fn restart(&mut self) {
         self.secrets = open_secrets(&self.database, &self.clock, true).await;
     }
@@ -100,7 +100,7 @@ pub fn tuning() -> Tuning {
     tuning
 }
 
-/// One provider `p` with the key `sk-test`.
+/// Returns one provider `p` with the key `sk-test`.
 pub fn one(kind: ProviderKind, base_url: &Url) -> ModelsSettings {
     let mut settings = ModelsSettings::default();
     settings
@@ -116,7 +116,7 @@ pub fn provider(kind: ProviderKind, base_url: &Url, key: Option<&str>) -> Provid
     }
 }
 
-/// The model `m` of the provider `p`.
+/// Returns the model `m` of the provider `p`.
 pub fn model() -> ModelRef {
     model_of("p", "m")
 }
@@ -191,7 +191,7 @@ pub async fn listen(
     (collected, None)
 }
 
-/// A whole answer, which must succeed.
+/// Returns a whole answer, which must succeed.
 pub async fn collected(models: &Models, request: ChatRequest) -> Collected {
     let (collected, error) = listen(models, &model(), request).await;
     assert!(error.is_none(), "{error:?}");

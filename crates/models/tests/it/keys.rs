@@ -97,8 +97,7 @@ async fn while_the_vault_is_sealed() {
     all.providers
         .insert("far".to_owned(), provider(Openai, &far, None));
     let models = harness.models(all);
-    // A provider that needs the sealed key fails; a local server, or one with a key from elsewhere, still
-    // works.
+    // A provider that needs the sealed key fails. A local server, or a provider with a key from elsewhere, still works.
     let error = models.choose(Some("far"), Some("m")).await.unwrap_err();
     assert!(matches!(error, ModelError::Sealed), "{error:?}");
     let (_, error) = listen(&models, &model_of("far", "m"), hello()).await;
@@ -106,10 +105,10 @@ async fn while_the_vault_is_sealed() {
     assert!(models.choose(Some("openai"), Some("m")).await.is_ok());
     let (_, error) = listen(&models, &model_of("near", "m"), hello()).await;
     assert!(error.is_none(), "{error:?}");
-    // If the local server requires a key after all, the vault may contain it.
+    // If the local server requires a key, the vault may contain that key.
     let (_, error) = listen(&models, &model_of("near", "m"), hello()).await;
     assert!(matches!(error, Some(ModelError::Sealed)), "{error:?}");
-    // With no other provider, choosing needs the vault.
+    // Without another provider, the choice needs the vault.
     let only = ModelsSettings {
         providers: [("far".to_owned(), provider(Openai, &far, None))].into(),
         ..Default::default()
@@ -144,7 +143,7 @@ async fn a_rejected_key_is_reported_until_a_request_succeeds_or_the_key_changes(
     assert!(!is_rejected().await);
     ask().await;
     assert!(is_rejected().await);
-    // A refusal for another reason says nothing about the key.
+    // A refusal for another reason does not mean that the key is invalid.
     ask().await;
     assert!(is_rejected().await);
     ask().await;
@@ -188,7 +187,8 @@ async fn a_tested_key_is_sent_and_changes_nothing() {
     let tested = models.test("p", Some(&key)).await.unwrap();
     assert_eq!(tested.models, Some(1));
     assert_eq!(models.list().await[0].id, "p/own", "the cache is unchanged");
-    // Both the provider's own key and the tested one are rejected. Only the former is reported, also after the latter.
+    // The provider's own key and the tested key are both rejected. Only the provider's own key is reported, even after
+    // the tested one.
     assert!(models.test("p", None).await.is_err());
     let error = models.test("p", Some(&key)).await.unwrap_err();
     let is_refusal = matches!(

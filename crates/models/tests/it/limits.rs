@@ -62,7 +62,7 @@ fn anthropic(blocks: &[(u64, &str)]) -> String {
 #[tokio::test]
 async fn the_whole_stream() {
     let text = openai(&[json!({ "content": "Hello" })]);
-    // Without the last line feed the answer still ends; three bytes less cut it off.
+    // Without the last line feed, the answer still ends. With three bytes less, it is cut off.
     for (bytes, good) in [(text.len(), true), (text.len() - 3, false)] {
         let limits = Limits {
             reply_bytes: bytes,

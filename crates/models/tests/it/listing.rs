@@ -75,7 +75,7 @@ async fn every_provider_tells_its_models_and_a_bad_one_hides_none() {
     assert_eq!(asked.header("x-api-key"), Some("sk"));
     assert_eq!(openai.only().header("authorization"), Some("Bearer sk"));
     assert!(unasked.asked().is_empty());
-    // Successful lists are cached; failed ones are requested again.
+    // Successful lists are cached. Failed lists are requested again.
     let again = models.list().await;
     assert_eq!(again.len(), 5);
     openai.only();

@@ -256,7 +256,7 @@ async fn calls_grow_by_their_index_and_unknown_tools_are_passed_on() {
 
 #[tokio::test]
 async fn calls_that_compatible_servers_send() {
-    // All numbered 0 and complete, with "stop" as the reason.
+    // All calls have number 0 and are complete, and the reason is "stop".
     let collected = heard(&[
         call_delta(Some(0), Some("a"), Some("calc"), "{}"),
         call_delta(Some(0), Some("b"), Some("calc"), "{}"),
@@ -269,7 +269,7 @@ async fn calls_that_compatible_servers_send() {
         [call("a", "calc", "{}"), call("b", "calc", "{}")]
     );
     assert_eq!(collected.end.unwrap().1, StopReason::ToolUse);
-    // Without a number, and without an ID; the arguments as an object.
+    // The call has no number and no ID, and its arguments are an object.
     let bare =
         json!({ "tool_calls": [{ "function": { "name": "calc", "arguments": { "x": 1 } } }] });
     let collected = heard(&[delta(&bare), finish("tool_calls"), "[DONE]".to_owned()]).await;
@@ -286,7 +286,7 @@ async fn calls_that_compatible_servers_send() {
         collected.calls,
         [call("a", "calc", "{}"), call("b", "calc", "{}")]
     );
-    // The name and the ID repeated in every piece.
+    // The name and the ID are repeated in every piece.
     let collected = heard(&[
         call_delta(Some(0), Some("a"), Some("calc"), "{"),
         call_delta(Some(0), Some("a"), Some("calc"), "}"),
@@ -329,7 +329,7 @@ async fn reasons_to_stop() {
     assert_eq!(heard(&parts).await.text, "a");
 }
 
-/// `{}` would be a complete call with other arguments than the model was about to write.
+/// `{}` would be a complete call, but with arguments that the model did not intend.
 #[tokio::test]
 async fn a_call_that_was_cut_before_its_arguments_gets_none() {
     for (reason, last) in [("length", ""), ("tool_calls", "{}"), ("stop", "{}")] {

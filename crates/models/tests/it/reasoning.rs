@@ -1,5 +1,5 @@
-//! Reasoning: apart from the answer, and returned with tool results to the model that wrote it. The vendors
-//! refuse a conversation without it, as the real ones do.
+//! Reasoning is separate from the answer and returned with tool results to the model that wrote it. The doubles refuse
+//! a conversation without it, as the real vendors do.
 
 use crate::harness::{Collected, Harness, collected, hello, listen, model_of, one};
 use crate::vendor::{Answer, ReceivedRequest, Rule, Vendor, events};
@@ -43,7 +43,7 @@ pub(crate) fn with_tool() -> ChatRequest {
     }
 }
 
-/// One tool step and the answer: the first answer, and the second request.
+/// Returns one tool step and the answer: the first answer, and the second request.
 pub(crate) async fn tool_step(
     kind: ProviderKind,
     name: &str,
@@ -170,7 +170,7 @@ async fn openrouter_gets_its_details_back_unchanged() {
     assert_eq!(*sent, whole);
 }
 
-/// Anthropic, "Preserving thinking blocks": with thinking, a message with calls begins with its blocks.
+/// Anthropic, "Preserving thinking blocks". With thinking, a message with calls begins with its blocks.
 pub(crate) fn claude(asked: &ReceivedRequest) -> Result<(), (u16, Value)> {
     let body = &asked.body;
     let refuse = |message: &str| {

@@ -82,7 +82,7 @@ async fn three_times_and_no_more() {
 async fn the_time_that_the_vendor_asks_for_counts() {
     let harness = Harness::new().await;
     let mut own = tuning();
-    // Our own delay would be too long: a retry proves that the provider's was used.
+    // Our own delay would be too long, so a retry proves that the provider's delay was used.
     own.timeouts.retry_base = Duration::from_hours(1);
     for (name, value, tries) in [
         ("retry-after", "0", 2),

@@ -54,7 +54,7 @@ async fn an_answer_without_an_end_is_an_error() {
         assert!(is_failed(error.as_ref(), None, true), "{then:?}: {error:?}");
         vendor.only();
     }
-    // Also in the middle of a line: half a frame is not garbage.
+    // The connection may break in the middle of a line. Half a frame is not garbage.
     let vendor = Vendor::new([Answer::stream([&format!("{begun}data: {{\"cho")])]).await;
     let (_, error) = ask(Openai, &vendor).await;
     assert!(is_failed(error.as_ref(), None, true), "{error:?}");
@@ -150,7 +150,7 @@ async fn a_conversation_that_is_too_long_has_an_error_of_its_own() {
         );
         vendor.only();
     }
-    // Also within a stream.
+    // The same applies within a stream.
     let frame = json!({ "error": { "code": "context_length_exceeded" } }).to_string();
     let vendor = Vendor::new([Answer::stream([events(&[&frame])])]).await;
     let (_, seen) = ask(Openai, &vendor).await;

@@ -49,7 +49,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// A stream of events, in these pieces.
+    /// Returns a stream of events, in these pieces.
     pub fn stream<P: AsRef<[u8]>>(pieces: impl IntoIterator<Item = P>) -> Self {
         Self {
             status: 200,
@@ -152,12 +152,13 @@ async fn answer(State(shared): State<Arc<Shared>>, request: Request) -> Response
 }
 
 impl Vendor {
-    /// A vendor that gives these answers in order. Its base path is `/v1`.
+    /// Creates a vendor that gives these answers in order. Its base path is `/v1`.
     pub async fn new(answers: impl IntoIterator<Item = Answer>) -> Self {
         Self::strict([], answers).await
     }
 
-    /// Like [`Self::new`], but a request that breaks a rule is refused and uses up no answer.
+    /// Does the same as [`Self::new`], but a request that breaks a rule is refused and uses up no
+    /// answer.
     pub async fn strict(
         rules: impl IntoIterator<Item = Rule>,
         answers: impl IntoIterator<Item = Answer>,
@@ -204,7 +205,7 @@ impl Vendor {
     }
 }
 
-/// An address without a listener.
+/// Returns an address without a listener.
 pub async fn nobody() -> Url {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();

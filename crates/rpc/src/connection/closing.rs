@@ -1,4 +1,4 @@
-//! Closes a connection: the reasons and what is sent before.
+//! Closes a connection: the reasons, and the messages that are sent before.
 
 use super::{CONNECT_WITHIN_MS, Connection, State, io::Output};
 use crate::envelope::{Id, refusal};
@@ -42,7 +42,7 @@ impl Connection {
         self.refuse(out, &Id::null(), &problem, "message too long");
     }
 
-    /// Only unauthenticated connections make room.
+    /// Evicts the connection. Only unauthenticated connections are evicted.
     pub(super) fn evict(&mut self, out: &mut Vec<Output>) {
         if self.place.is_some() {
             let problem = Problem::rate_limited(CONNECT_WITHIN_MS);

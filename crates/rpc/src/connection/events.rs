@@ -6,7 +6,7 @@ use crate::methods::METHODS;
 use std::sync::Arc;
 
 impl Connection {
-    /// Sends an event, or holds it while this node cannot see which credentials other nodes have ended.
+    /// Sends an event. Withholds it while this node cannot check which credentials other nodes have revoked.
     pub(super) fn event(&mut self, event: Arc<Event>, out: &mut Vec<Output>) {
         let State::Ready(identity) = &self.state else {
             return;

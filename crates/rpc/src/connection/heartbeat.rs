@@ -1,4 +1,4 @@
-//! Decides when to ping a client and when to give up on it.
+//! Decides when to ping a client and when to consider it disconnected.
 
 /// The interval between pings, in milliseconds.
 pub const EVERY_MS: u64 = 30_000;
@@ -28,7 +28,8 @@ impl Heartbeat {
         }
     }
 
-    /// Any message counts as a sign of life, because a long message delays the pong behind it.
+    /// Records that a message arrived. Any message counts as a sign of life, because a long message
+    /// delays the pong behind it.
     pub(super) const fn heard(&mut self) {
         self.unanswered = 0;
     }

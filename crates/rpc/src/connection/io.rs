@@ -30,7 +30,7 @@ pub enum Input {
     TooSlow,
     /// About one second has passed.
     Tick,
-    /// Some credential ended, possibly this connection's.
+    /// A credential ended, possibly this connection's.
     CredentialChanged,
     CallFinished(Finished),
     /// The server is stopping.
@@ -41,9 +41,9 @@ pub enum Input {
 pub enum Output {
     Send(Reply),
     Ping,
-    /// Run this future and feed its output back as [`Input::CallFinished`].
+    /// Run this future and feed its result back as [`Input::CallFinished`].
     Call(Boxed<Finished>),
-    /// The response before this output has been sent. Drop the guard: the next ordered message waits for it.
+    /// The response before this output has been sent. Drop the guard, because the next ordered message waits for it.
     Answered(DropGuard),
     /// Close the socket and feed no further inputs.
     Close {
@@ -73,7 +73,7 @@ pub struct Finished(pub(super) Ending);
 pub(super) enum Ending {
     /// The outcome of `connect`: the request ID and the client's identity.
     Connect(Id, Result<AuthIdentity, Problem>),
-    /// The outcome of calls: the response, if any, and how many calls and bytes have finished.
+    /// The outcome of calls: the response, if any, and the number of finished calls and bytes.
     Calls {
         answer: Option<Reply>,
         calls: usize,

@@ -154,7 +154,7 @@ impl Connection {
     }
 }
 
-/// The response to a message when none of its calls can run now.
+/// Returns the response to a message of which no call can run now.
 fn too_many(incoming: Incoming<'_>) -> Option<String> {
     let (items, listed) = incoming.into_items();
     let problem = Problem::rate_limited(1000);

@@ -31,7 +31,7 @@ pub(crate) struct Prepared {
 /// Converts the outcome of a call.
 pub(crate) type Form = fn(Outcome) -> Outcome;
 
-/// The sender of a message, for the calls in it.
+/// The sender of a message, used by the calls in it.
 pub(super) struct Caller {
     pub(super) services: Arc<Services>,
     pub(super) identity: AuthIdentity,
@@ -40,14 +40,14 @@ pub(super) struct Caller {
 }
 
 impl Caller {
-    /// Fails when the credential has ended since the message was accepted, for example while the body was
-    /// arriving or because of an earlier call in the batch.
+    /// Fails if the credential has ended after the message was accepted, for example while the body arrived or because
+    /// of an earlier call in the batch.
     async fn require_live(&self, can_change: bool) -> Result<(), Problem> {
         let auth = &self.services.auth;
         auth.require_live(&self.identity).await?;
         if can_change {
             auth.require_setup_first(&self.identity)?;
-            // This node's memory may not reflect a change by another node yet.
+            // This node's memory may not contain a change by another node yet.
             self.services
                 .store
                 .check_guard()
@@ -59,7 +59,7 @@ impl Caller {
 }
 
 impl Prepared {
-    /// A message that calls no method.
+    /// Creates a call for a message that calls no method.
     pub(crate) fn other(id: Id, work: Boxed<Outcome>) -> Self {
         Self {
             id: Some(id),
@@ -86,7 +86,7 @@ impl Prepared {
         Self { work, ..self }
     }
 
-    /// Converts the outcome, however the call ends.
+    /// Converts the outcome. Applies to every end of the call.
     pub(crate) fn in_form(self, form: Form) -> Self {
         Self {
             form: Some(form),
@@ -106,7 +106,7 @@ pub(crate) fn prepare(call: Call, item: Item<'_>, admitted: bool) -> Prepared {
     };
     let found = METHODS.iter().find(|method| method.name == request.method);
     let method = found.map_or("other", |method| method.name);
-    // A client waits for the response to `connect`, even without an ID.
+    // A client waits for the response to `connect` even if it sent no ID.
     let id = request.id.or_else(|| (method == "connect").then(Id::null));
     let work = match found {
         _ if !admitted => refuse(Problem::rate_limited(1000)),
@@ -127,7 +127,7 @@ pub(crate) fn prepare(call: Call, item: Item<'_>, admitted: bool) -> Prepared {
     }
 }
 
-/// The order of a message: the strictest of its calls.
+/// Returns the order of a message: the strictest of its calls.
 pub(crate) fn order(incoming: &Incoming<'_>) -> Order {
     let of = |item: &Item<'_>| Some(method_of(item)?.order);
     let orders = incoming.items().iter().filter_map(of);
@@ -139,7 +139,7 @@ fn method_of(item: &Item<'_>) -> Option<&'static Method> {
     METHODS.iter().find(|method| method.name == request.method)
 }
 
-/// The bytes that reading the params of these calls may allocate.
+/// Returns the bytes that reading the params of these calls may allocate.
 pub(crate) fn weight(incoming: &Incoming<'_>) -> usize {
     let of = |item: &Item<'_>| {
         let request = item.as_ref().ok()?;

@@ -30,7 +30,7 @@ pub fn answer(id: &Id, outcome: &Outcome) -> String {
     }
 }
 
-/// Builds a success response in pieces, because a result may be large.
+/// Builds a success response in parts, because a result may be large.
 pub(crate) fn answer_parts<'a>(id: &'a Id, result: &'a RawValue) -> [&'a str; 5] {
     let id = id.0.get();
     let start = r#"{"jsonrpc":"2.0","id":"#;
@@ -74,7 +74,7 @@ pub fn notification(method: &str, params: &impl Serialize) -> String {
     })
 }
 
-/// These types have string keys and infallible serializers, so the fallback never occurs.
+/// Serialization cannot fail, because all keys are strings and no serializer fails.
 fn text_of(message: &impl Serialize) -> String {
     serde_json::to_string(message).unwrap_or_else(|_| {
         r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"Internal error."}}"#

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 pub struct Id(pub(super) Box<RawValue>);
 
 impl Id {
-    /// The ID for responses to messages without a readable ID.
+    /// Returns the ID for responses to messages without a readable ID.
     pub fn null() -> Self {
         Self(RawValue::NULL.to_owned())
     }
@@ -16,7 +16,7 @@ impl Id {
         self.0.get() == "null"
     }
 
-    /// The JSON, as the caller spelled it.
+    /// Returns the JSON, as the caller spelled it.
     pub(crate) fn text(&self) -> &str {
         self.0.get()
     }

@@ -80,7 +80,8 @@ async fn follow_settings(services: Arc<Services>, bus: EventBus) {
     let mut settings = services.auth.settings_changed();
     while settings.changed().await.is_ok() {
         settings.mark_unchanged();
-        // Settings that conflict are logged, and retried after the next change.
+        // A conflict between settings is logged. The settings are applied again after the next
+        // change.
         while let Err(problem) = services.apply_settings().await
             && problem.code == ErrorCode::StorageUnavailable
         {
@@ -135,32 +136,31 @@ async fn follow_webhooks(services: Arc<Services>, mut changes: Receiver<Arc<str>
     }
 }
 
-/// Stops turns that another node aborted, and reads answers to tool calls that another node received.
+/// Stops turns that another node aborted. Reads answers to tool calls that another node received.
 async fn follow_turns(services: Arc<Services>, mut changes: Receiver<Arc<str>>) {
     loop {
         match changes.recv().await {
             Ok(subject) => services.agents.apply_change(&subject).await,
-            // A missed abort has no effect: the caller sees that the turn continues.
+            // After a missed abort, the turn continues, and the caller can abort again.
             Err(RecvError::Lagged(_)) => services.agents.apply_change("*").await,
             Err(RecvError::Closed) => return,
         }
     }
 }
 
-/// Starts MCP servers again that another node has started again.
+/// Restarts MCP servers that another node has restarted.
 async fn follow_mcp(services: Arc<Services>, mut changes: Receiver<Arc<str>>) {
     loop {
         match changes.recv().await {
             Ok(subject) => services.tools.mcp().apply_change(&subject),
-            // A missed restart has no effect: the caller can repeat it.
+            // After a missed restart, the caller can request another one.
             Err(RecvError::Lagged(_)) => {}
             Err(RecvError::Closed) => return,
         }
     }
 }
 
-/// Drops cached channel accounts after another node changed some, and their secrets as soon as the vault is
-/// sealed.
+/// Drops cached channel accounts when another node changes some, and their secrets when the vault is sealed.
 async fn follow_channels(services: Arc<Services>, mut feed: Receiver<Arc<str>>) {
     let mut status = services.secrets.subscribe_status();
     loop {
@@ -211,7 +211,7 @@ impl Forward<'_> {
             loop {
                 match events.recv().await {
                     Ok(event) => publish(&bus, event),
-                    // Missed messages are skipped; listeners also query the lists.
+                    // Missed messages are skipped, because listeners also query the lists.
                     Err(RecvError::Lagged(_)) => {}
                     Err(RecvError::Closed) => break,
                 }

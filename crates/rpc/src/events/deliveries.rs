@@ -58,7 +58,7 @@ fn publish(bus: &EventBus, change: &DeliveryChange) {
 #[derive(Default)]
 struct Window {
     reported: usize,
-    /// In the order of their first change.
+    /// The deliveries that wait, in the order of their first change.
     waiting: Vec<Arc<DeliveryChange>>,
     places: HashMap<DeliveryId, usize>,
     /// Whether changes of some deliveries are not published individually.

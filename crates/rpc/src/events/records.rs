@@ -45,7 +45,7 @@ impl Records {
         Self::Webhooks,
     ];
 
-    /// The methods that list these records.
+    /// Returns the methods that list these records.
     pub(crate) const fn returned_by(self) -> &'static [&'static str] {
         match self {
             Self::Agents => &["agents.list"],
@@ -82,8 +82,8 @@ impl Records {
             "sessions" => Some(Self::Sessions),
             "ssh_keys" => Some(Self::SshKeys),
             "webhooks" => Some(Self::Webhooks),
-            // Deliveries have no subject, because `webhooks.delivery` reports them. `auth.changed` and
-            // `vault.status` report the other subjects.
+            // Deliveries have no subject, because `webhooks.delivery` reports them. `auth.changed` and `vault.status`
+            // report other subjects.
             _ => None,
         }
     }

@@ -1,6 +1,6 @@
-//! Relays events between the nodes of a shared database, so that a client is notified of work on every node. The change
-//! feed reports changed records and credentials; this module relays the other events. Events are lost if their sender
-//! or receiver is not connected. The receivers then report that all records of such events may have changed.
+//! Relays events between the nodes of a shared database, so clients are notified of work on every node. The change feed
+//! reports changed records and credentials. This module relays all other events. Events are lost if their sender or
+//! receiver is not connected. The receivers then report that all records of such events may have changed.
 
 use super::{EVENTS, Event, EventBus, RECORDS_CHANGED, Records};
 use gatehouse_store::{NodeMessage, Store};
@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 
-/// The events that concern work on one node. Others are local to a node, or follow from the change feed.
+/// The events about work on one node. Other events are local to a node, or follow from the change feed.
 const RELAYED: [&str; 11] = [
     "approval.requested",
     "approval.resolved",
@@ -24,14 +24,15 @@ const RELAYED: [&str; 11] = [
     "voice.persona",
     "webhooks.delivery",
 ];
-/// The pause after a message to the other nodes, in which events are collected.
+/// The pause after a message to the other nodes. Events are collected during the pause.
 const GATHER: Duration = Duration::from_millis(25);
-/// No event is added to a message of this size in bytes.
+/// The maximum size of a message to which an event is added, in bytes.
 const MESSAGE_BYTES: usize = 64 * 1024;
 
-/// Whether other nodes must receive an event of this node.
+/// Returns whether other nodes must receive an event of this node.
 fn is_for_other_nodes(event: &Event) -> bool {
-    // Sent in place of `webhooks.delivery` under load. Deliveries are not in the change feed.
+    // This event is sent in place of `webhooks.delivery` under load. Deliveries are not in the
+    // change feed.
     let is_of_deliveries = event.name == RECORDS_CHANGED.name
         && event.returned_by == Records::Deliveries.returned_by();
     !event.is_relayed && (RELAYED.contains(&event.name) || is_of_deliveries)
@@ -45,7 +46,7 @@ fn add(message: &mut String, event: &Event) {
 
 /// Sends the events of this node to the other nodes, until the bus is dropped.
 pub(super) async fn send(store: Store, mut events: Receiver<Arc<Event>>) {
-    // Whether an event was lost and the other nodes have not been notified of this yet.
+    // Whether an event was lost and the other nodes have not been notified yet.
     let mut has_missed = false;
     loop {
         let mut message = String::new();

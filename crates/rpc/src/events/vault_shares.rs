@@ -1,5 +1,5 @@
-//! Runs the rounds in which nodes share the vault's key: after changes by other nodes, after changes of the
-//! status, and at intervals.
+//! Runs the rounds in which nodes share the vault's key: after changes by other nodes, after changes of the status, and
+//! at regular intervals.
 
 use gatehouse_services::Services;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::{MissedTickBehavior, interval};
 
-/// The interval without changes. A sealed node renews its request.
+/// The interval of rounds without changes. A sealed node renews its request at this interval.
 const INTERVAL: Duration = Duration::from_secs(20);
 
 pub(super) async fn follow(services: Arc<Services>, mut feed: Receiver<Arc<str>>) {

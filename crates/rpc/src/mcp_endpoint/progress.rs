@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-/// A call whose caller asks for progress.
+/// A call whose caller requests progress.
 #[derive(Debug)]
 pub struct Progress {
     id: Id,
@@ -15,12 +15,12 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// `token` is a string or an integer.
+    /// Creates the progress of a call. `token` must be a string or an integer.
     pub const fn new(id: Id, token: Value) -> Self {
         Self { id, token }
     }
 
-    /// The text of a notification that the call still runs. `seconds` since its beginning must increase.
+    /// Returns the text of a notification that the call is still running. `seconds` since its beginning must increase.
     pub fn notification(&self, seconds: u64) -> String {
         let notification = json!({
             "jsonrpc": "2.0",
@@ -34,13 +34,13 @@ impl Progress {
         notification.to_string()
     }
 
-    /// The text of an error in place of the call's response.
+    /// Returns the text of an error that replaces the call's response.
     pub fn refusal(&self, problem: &Problem) -> String {
         refusal(&self.id, problem)
     }
 }
 
-/// Returns the token in `_meta`. One of another type is ignored, as if there were none.
+/// Returns the token in `_meta`. A token of another type is ignored.
 pub(super) fn token_of(meta: Option<&RawValue>) -> Option<Value> {
     #[derive(Deserialize)]
     struct Meta {

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-/// A request, which gets a response.
+/// A request. It gets a response.
 pub(super) struct Message<'a> {
     pub(super) id: Id,
     pub(super) asks: Result<Asks<'a>, Problem>,
@@ -32,7 +32,7 @@ pub(super) struct ToolCall<'a> {
     pub(super) progress: Option<Value>,
 }
 
-/// Reads the requests of a text. Notifications change nothing here, so they are left out.
+/// Reads the requests of a text. Notifications are omitted, because they change nothing here.
 pub(super) fn read_all(incoming: Incoming<'_>) -> Result<(Vec<Message<'_>>, bool), Problem> {
     match incoming {
         Incoming::Single(Err(malformed)) => Err(malformed.problem),
@@ -48,7 +48,7 @@ pub(super) fn read_all(incoming: Incoming<'_>) -> Result<(Vec<Message<'_>>, bool
     }
 }
 
-/// The specification excludes `initialize` from batches.
+/// Refuses `initialize` in a batch, as the specification requires.
 fn in_batch(message: Message<'_>) -> Message<'_> {
     match message.asks {
         Ok(Asks::Initialize { .. }) => Message {
@@ -81,7 +81,7 @@ fn read(item: Item<'_>) -> Option<Message<'_>> {
     Some(Message { id, asks })
 }
 
-/// The version of the client if it is supported, otherwise the newest one.
+/// Returns the version of the client if it is supported, otherwise the newest one.
 fn requested_version(params: Option<&RawValue>) -> Result<&'static str, Problem> {
     #[derive(Deserialize)]
     struct Params {
@@ -117,7 +117,7 @@ fn requested_tool(params: Option<&RawValue>) -> Result<Asks<'_>, Problem> {
     }))
 }
 
-/// Parses params. Unknown members are ignored, because the protocol adds some, such as `_meta`.
+/// Parses params. Unknown members are ignored, because the protocol adds members such as `_meta`.
 pub(super) fn read_object<'a, T: Deserialize<'a>>(
     params: Option<&'a RawValue>,
     required: &str,
@@ -130,7 +130,7 @@ pub(super) fn read_object<'a, T: Deserialize<'a>>(
     parsed.ok_or_else(|| Problem::invalid_params(required, "expected a string"))
 }
 
-/// The bytes that reading the arguments may allocate.
+/// Returns the bytes that reading the arguments may allocate.
 pub(super) fn weight(messages: &[Message<'_>]) -> usize {
     let of = |message: &Message<'_>| match &message.asks {
         Ok(Asks::CallTool(call)) => call.tool.method.weight(call.arguments),

@@ -22,7 +22,7 @@ enum Content<'a> {
     },
     #[cfg(feature = "voice")]
     Audio {
-        /// In base64.
+        /// The audio in base64.
         data: &'a str,
         #[serde(rename = "mimeType")]
         media_type: &'a str,
@@ -33,7 +33,7 @@ fn result(content: &[Content<'_>], is_error: bool) -> Outcome {
     outcome_of(Ok(ToolResult { content, is_error }))
 }
 
-/// The result of the method as JSON text.
+/// Returns the result of the method as JSON text.
 pub(super) fn text(outcome: Outcome) -> Outcome {
     match outcome {
         Ok(value) => result(&[Content::Text { text: value.get() }], false),
@@ -41,7 +41,7 @@ pub(super) fn text(outcome: Outcome) -> Outcome {
     }
 }
 
-/// The audio of `tts.convert`, and the rest of its result as JSON text.
+/// Returns the audio of `tts.convert`, and the rest of its result as JSON text.
 #[cfg(feature = "voice")]
 pub(super) fn speech(outcome: Outcome) -> Outcome {
     let value = match outcome {
@@ -69,7 +69,7 @@ pub(super) fn speech(outcome: Outcome) -> Outcome {
     result(&[audio, Content::Text { text: &rest }], false)
 }
 
-/// A refusal that the model can act on is a result with `isError`. Its text has the format of an HTTP error.
+/// Converts a refusal that the model can act on to a result with `isError`. Its text has the format of an HTTP error.
 fn failed(problem: Problem) -> Outcome {
     if is_of_protocol(problem.code) {
         return Err(problem);
@@ -82,7 +82,7 @@ fn failed(problem: Problem) -> Outcome {
     result(&[Content::Text { text: &text }], true)
 }
 
-/// Whether an error concerns the caller or the server rather than the call.
+/// Returns whether an error is about the caller or the server, not about the call.
 const fn is_of_protocol(code: ErrorCode) -> bool {
     use ErrorCode as Code;
     matches!(

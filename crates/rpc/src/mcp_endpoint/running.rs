@@ -1,32 +1,32 @@
-//! The calls of tools that run on this node, for `notifications/cancelled`
-//! (<https://modelcontextprotocol.io/specification/2025-06-18/basic/utilities/cancellation>). The notification is
-//! another HTTP request, so the call is found by its caller, its session and its ID.
+//! The tool calls that run on this node, for `notifications/cancelled`
+//! (<https://modelcontextprotocol.io/specification/2025-06-18/basic/utilities/cancellation>). The notification is a
+//! separate HTTP request, so the call is found by its caller, its session and its ID.
 
 use crate::memory_budget::Holder;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use tokio_util::sync::CancellationToken;
 
-/// A call whose ID is longer, in bytes, is not kept, so it cannot be canceled.
+/// The longest ID of a call that can be canceled, in bytes.
 const MAX_ID: usize = 256;
 
 /// A request of a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Key {
     pub(super) caller: Holder,
-    /// The session that the client names. It distinguishes programs that share an API key and count their requests.
+    /// The session that the client names. It distinguishes programs that share an API key and number their requests.
     pub(super) session: Option<String>,
     /// The ID as the client spells it.
     pub(super) id: String,
 }
 
-/// The running calls. Those that have ended are removed when the next one begins.
+/// The running calls. Ended calls are removed when the next call begins.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RunningTools(Arc<Mutex<Vec<Running>>>);
 
 type Running = (Key, Weak<CancellationToken>);
 
 impl RunningTools {
-    /// Adds a call. It ends when the token is dropped.
+    /// Adds a call. The call ends when the token is dropped.
     pub(super) fn begin(&self, key: Key) -> Arc<CancellationToken> {
         let token = Arc::new(CancellationToken::new());
         let mut running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -37,7 +37,7 @@ impl RunningTools {
         token
     }
 
-    /// Stops a call. Does nothing if two calls have the same key, because it is not known which one is meant.
+    /// Stops a call. Does nothing if two calls have the same key, because the notification is then ambiguous.
     pub(super) fn cancel(&self, key: &Key) {
         let running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let named = running.iter().filter(|(known, _)| known == key);

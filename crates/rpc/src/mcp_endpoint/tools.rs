@@ -1,4 +1,4 @@
-//! The tools: which methods they call, and how they are described to models.
+//! The tools: the methods that they call, and their descriptions for models.
 
 use super::result;
 use crate::dispatch::Form;
@@ -115,7 +115,7 @@ pub(super) static TOOLS: &[Tool] = &[
     },
 ];
 
-/// The descriptions of all tools, in the order of [`TOOLS`].
+/// Returns the descriptions of all tools, in the order of [`TOOLS`].
 pub(super) fn descriptions() -> &'static [Value] {
     static DESCRIPTIONS: LazyLock<Vec<Value>> =
         LazyLock::new(|| TOOLS.iter().map(Tool::describe).collect());
@@ -138,7 +138,7 @@ impl Tool {
         })
     }
 
-    /// The schema of the method's params, without references, because some clients do not resolve them.
+    /// Returns the schema of the method's params, without references, because some clients do not resolve them.
     fn input_schema(&self) -> Value {
         let settings = SchemaSettings::draft2020_12()
             .with(|settings| settings.inline_subschemas = true)
@@ -146,7 +146,8 @@ impl Tool {
         let mut generator = settings.into_generator();
         let mut schema = finished((self.method.params)(&mut generator), &mut generator);
         if let Some(members) = schema.as_object_mut() {
-            // These contain names of a Rust type and of an RPC method, which MCP clients cannot use.
+            // The title and the description contain names of a Rust type and of an RPC method, which MCP clients cannot
+            // use.
             members.remove("title");
             members.remove("description");
         }

@@ -3,7 +3,7 @@
 /// The default budget of a process, in bytes. Large messages raise it.
 const USUAL_BYTES: usize = 256 * 1024 * 1024;
 
-/// The number of maximum-size messages that the budget must hold.
+/// The number of messages of maximum size for which the budget must have room.
 const LARGEST_MESSAGES: usize = 7;
 
 /// The limits of a budget, in bytes.
@@ -20,8 +20,8 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// The limits for a process with this maximum message size. The total is 256 MiB or seven messages,
-    /// whichever is larger. One credential may use half of it, all unauthenticated clients together half, and a
+    /// Returns the limits for a process with this maximum message size. The total is 256 MiB or seven messages,
+    /// whichever is larger. One credential may use half of the total, all unauthenticated clients together half, and a
     /// single unauthenticated client a quarter.
     pub fn for_messages(max_message_bytes: usize) -> Self {
         let total = USUAL_BYTES.max(max_message_bytes.saturating_mul(LARGEST_MESSAGES));

@@ -1,12 +1,12 @@
 //! How a call of a method is recorded in the audit log.
 
-/// What the audit log records about a successful call. Never values, only IDs, names, and which members
-/// were sent.
+/// The audit record of a successful call. It never contains values, only IDs, names, and the names of the sent members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Audit {
     /// The method changes nothing.
     Reads,
-    /// Nothing is recorded: the method only changes conversations or queries a provider. States which.
+    /// Nothing is recorded, because the method only changes conversations or queries a provider. The text is the
+    /// reason.
     Unrecorded(&'static str),
     /// The crate that owns the data writes a row of this kind, in the transaction of the change.
     Transaction(&'static str),

@@ -6,7 +6,7 @@ use super::*;
 fn absent_and_null_params_are_the_empty_object() {
     assert!(read_params::<NoParams>(None).is_ok());
     let null = RawValue::from_string("null".to_owned());
-    // The envelope drops null before this point; here it is an error.
+    // The envelope removes null before this point. Here, null is an error.
     assert_eq!(
         read_params::<NoParams>(null.ok().as_deref())
             .unwrap_err()

@@ -87,7 +87,7 @@ async fn get(call: Call, params: IdParams) -> Result<Agent, Problem> {
     agents.get_agent(&params.id).await.map_err(to_problem)
 }
 
-/// A budget needs the same scope as `budgets.set`.
+/// Checks the scope for a budget, which is the same as for `budgets.set`.
 fn may_set_budget(call: &Call) -> Result<(), Problem> {
     let auth = &call.services.auth;
     auth.require_scope(&call.identity, Scope::Admin)

@@ -132,7 +132,8 @@ async fn find(call: Call, params: FindParams) -> Result<Approval, Problem> {
     Err(gone(end.map_err(to_problem)?))
 }
 
-/// `NOT_FOUND`, with how the call ended if a link to it was sent and that is known.
+/// Returns `NOT_FOUND`. If a link to the call was sent and the call's end is known, the error
+/// contains it.
 fn gone(end: Option<LinkEnd>) -> Problem {
     let problem = Problem::not_found("approval");
     match end {
@@ -160,7 +161,7 @@ async fn resolve(call: Call, params: ResolveParams) -> Result<Done, Problem> {
     let waiting = agents.list_approvals().await.map_err(to_problem)?;
     let asked = waiting.into_iter().find(|asked| asked.id == params.id);
     let asked = asked.ok_or_else(|| Problem::not_found("approval"))?;
-    // An approval by a remote caller while auth is disabled is valid only until setup completes.
+    // If auth is disabled, an approval by a remote caller is valid only until setup is complete.
     let by = call
         .identity
         .is_unauthenticated_remote()

@@ -84,7 +84,7 @@ impl std::fmt::Debug for StreamParams {
 }
 
 impl StreamParams {
-    /// The recipient that can decrypt the backup, if the caller names one.
+    /// Returns the recipient that can decrypt the backup, if the caller names one.
     pub fn recipient(self) -> Result<Option<Recipient>, Problem> {
         recipient(self.recipient.as_deref(), self.passphrase)
     }
@@ -130,7 +130,8 @@ async fn list(call: Call, params: PageParams) -> Result<BackupList, Problem> {
     page(call.services.list_backups().await?, &params)
 }
 
-/// Returns one page. The cursor is the name of the last backup on it; it is refused after that backup was deleted.
+/// Returns one page. The cursor is the name of the last backup on the page. A cursor is refused after its backup was
+/// deleted.
 fn page(all: Vec<BackupInfo>, params: &PageParams) -> Result<BackupList, Problem> {
     let rows = rows(params.limit)?;
     let begin = match &params.cursor {

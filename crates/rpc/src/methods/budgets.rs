@@ -49,8 +49,8 @@ async fn list(call: Call, params: PageParams) -> Result<BudgetList, Problem> {
     })
 }
 
-/// The scope with a webhook's internal ID, by which usage is counted, in place of its public ID. `None` if the agent,
-/// the webhook or the API key does not exist.
+/// Returns the scope with a webhook's internal ID in place of its public ID, because usage is counted by the internal
+/// ID. Returns `None` if the agent, the webhook or the API key does not exist.
 async fn known(call: &Call, scope: &str) -> Result<Option<String>, Problem> {
     let services = &call.services;
     let Some((kind, id)) = scope.split_once(':') else {
@@ -71,7 +71,7 @@ async fn known(call: &Call, scope: &str) -> Result<Option<String>, Problem> {
             Err(error) => return Err(to_problem(error)),
         },
         "key" => services.auth.has_api_key(id).await.map_err(to_problem)?,
-        // A provider may offer a model that is not listed.
+        // A provider may offer a model that is not in the list.
         _ => true,
     };
     Ok(found.then(|| scope.to_owned()))
@@ -82,7 +82,7 @@ async fn set(call: Call, new: NewBudget) -> Result<Budget, Problem> {
     let scope = if let Some(scope) = known(&call, &new.scope).await? {
         scope
     } else {
-        // The agent or webhook of a budget may be gone. The budget can still be changed until it is deleted.
+        // The agent or webhook of a budget may no longer exist. The budget can still be changed or deleted.
         let all = agents.list_budgets().await.map_err(to_problem)?.budgets;
         if !all.iter().any(|budget| budget.scope == new.scope) {
             let reason = "the agent, webhook or API key does not exist";
@@ -98,7 +98,7 @@ async fn delete(call: Call, name: BudgetName) -> Result<Done, Problem> {
     let agents = &call.services.agents;
     let stored = agents.list_budgets().await.map_err(to_problem)?.budgets;
     let mut named = stored.iter().filter(|budget| budget.period == name.period);
-    // Earlier versions stored the public ID of a webhook as it was given.
+    // Earlier versions stored the public ID of a webhook unchanged.
     let name = if named.any(|budget| budget.scope == name.scope) {
         name
     } else {

@@ -93,7 +93,7 @@ pub struct TypesResult {
     pub types: Vec<ChannelType>,
 }
 
-/// Whether the caller may name an address that Gatehouse calls. Requires `operator.admin` and a recent
+/// Checks whether the caller may set an address that Gatehouse calls. This requires `operator.admin` and a recent
 /// confirmation.
 async fn may_name_addresses(call: &Call) -> Result<(), Problem> {
     let auth = &call.services.auth;
@@ -101,7 +101,8 @@ async fn may_name_addresses(call: &Call) -> Result<(), Problem> {
     auth.require_step_up(&call.identity).await
 }
 
-/// Maps the error. If an administrator is refused, the reason is always a missing confirmation.
+/// Maps the error. If an administrator is refused, the only possible reason is a missing
+/// confirmation.
 fn refused(call: &Call, allowed: Result<(), Problem>, error: ChannelsError) -> Problem {
     match (error, allowed) {
         (ChannelsError::NeedsAdmin, Err(problem)) if call.identity.allows(Scope::Admin) => problem,
@@ -109,7 +110,7 @@ fn refused(call: &Call, allowed: Result<(), Problem>, error: ChannelsError) -> P
     }
 }
 
-/// Refuses an agent that does not exist in the field of the accounts that receive messages.
+/// Refuses an unknown agent in the field for the agent that answers received messages.
 async fn check_agent(call: &Call, fields: &Map<String, Value>) -> Result<(), Problem> {
     let named = fields.get("agent_id").and_then(Value::as_str);
     let Some(id) = named.map(str::trim).filter(|id| !id.is_empty()) else {

@@ -145,7 +145,7 @@ async fn send_sync(mut call: Call, params: SendParams) -> Result<Answer, Problem
     call.accepted();
     let report = ended.await.map_err(to_problem)?;
     match report.error {
-        // The text is stored despite the error; report where.
+        // The text is stored despite the error, so the error contains the place.
         Some(problem) => Err(problem
             .with("session", report.session.as_str())
             .with("turn_id", report.turn_id.as_str())),

@@ -112,7 +112,7 @@ async fn get(call: Call, params: GetParams) -> Result<GetResult, Problem> {
 /// Returns the settings named in the params, refreshed from the database.
 pub(super) async fn shown(call: &Call, params: GetParams) -> Result<Vec<SettingValue>, Problem> {
     for key in params.keys.iter().flatten() {
-        // Any error in a key is an error in the param `keys`.
+        // Every error in a key becomes an error in the param `keys`.
         check_key(key).map_err(|error| Problem::invalid_params("keys", error.to_string()))?;
     }
     let resolved = call.services.config.refresh(&call.services.store).await?;

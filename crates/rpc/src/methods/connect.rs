@@ -1,6 +1,5 @@
-//! `connect`: authenticates the client and reports what this server supports. It must be the first message
-//! of a client that the upgrade did not authenticate. Any other client may also call it and gets its
-//! existing identity.
+//! `connect`: authenticates the client and reports the features of this server. It must be the first message of a
+//! client that the upgrade did not authenticate. Any other client may also call it and gets its existing identity.
 
 use crate::connection::heartbeat::EVERY_MS;
 use crate::events::EVENTS;

@@ -56,7 +56,8 @@ pub const DELIVERIES_RELEASE: Method = method!(
     audit: Audit::row("deliveries.released", &[], &["released"])
 );
 
-// Requires admin: a sender that authenticates with a token sends the webhook's secret in a header.
+// Requires admin. If a sender authenticates with a token, the stored headers contain the webhook's
+// secret.
 pub const DELIVERY_REQUEST: Method = method!(
     "webhooks.delivery.request",
     "Returns the HTTP request of a delivery: as it arrived if `webhooks.forward` keeps it, otherwise \

@@ -1,5 +1,5 @@
-//! `mcp.*`: MCP servers and the review of their tools. Changes of a server are changes of its settings, with
-//! the same checks.
+//! `mcp.*`: MCP servers and the review of their tools. A change of a server is a change of its settings, with the same
+//! checks.
 
 mod oauth;
 mod offers;
@@ -135,14 +135,14 @@ async fn create(call: Call, params: CreateParams) -> Result<McpServer, Problem> 
     let values = values.into_iter();
     let values = values.filter_map(|(last, value)| Some((key(&name, last), value?)));
     let mcp = call.services.tools.mcp();
-    // A server of this name may have been removed from the configuration file.
+    // The configuration file may have contained a server of this name.
     mcp.forget(&name).await.map_err(to_problem)?;
     change_fields(&call, values.collect(), param_of).await?;
     let settled = mcp.settled(&name).await;
     shown(&call.services, settled.map_err(to_problem)?).await
 }
 
-/// The param that sets this setting of a server.
+/// Returns the param that sets this setting of a server.
 fn param_of(key: &str) -> &str {
     key.rsplit('.').next().unwrap_or(key)
 }
@@ -168,7 +168,7 @@ async fn update(call: Call, params: UpdateParams) -> Result<McpServer, Problem> 
         let value = value?.unwrap_or(Value::Null);
         Some((key(&name, last), value))
     });
-    // Each step must leave a valid server, so the values to remove go first, in the reverse order.
+    // Each step must leave a valid server. Values are therefore removed first, in reverse order.
     let (mut values, added): (Vec<_>, Vec<_>) = values.partition(|(_, value)| value.is_null());
     values.reverse();
     values.extend(added);

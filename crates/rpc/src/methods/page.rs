@@ -29,7 +29,7 @@ pub fn rows(limit: Option<i64>) -> Result<usize, Problem> {
         .ok_or_else(|| Problem::invalid_params("limit", format!("expected 1 to {MAX}")))
 }
 
-/// The longest text to search for. The engines refuse patterns that are much longer.
+/// The longest text to search for. The database engines refuse patterns that are much longer.
 const MAX_SEARCH_CHARS: usize = 200;
 
 /// Validates a text to search for.
@@ -42,7 +42,7 @@ pub fn searched(q: Option<String>) -> Result<Option<String>, Problem> {
     Ok(q)
 }
 
-/// Returns one page of a list sorted by name, and the cursor of the next page: the last name on this one.
+/// Returns one page of a list sorted by name, and the cursor of the next page, which is the last name on this page.
 pub fn by_name<T>(
     all: Vec<T>,
     params: &PageParams,

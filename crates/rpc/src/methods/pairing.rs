@@ -170,12 +170,13 @@ async fn people(call: Call, params: PageParams) -> Result<PeopleResult, Problem>
     })
 }
 
-/// A trusted person can do what the owner can do in a conversation.
+/// Checks the permission to trust a person, who can then do everything that the owner can do in a
+/// conversation.
 async fn may_trust(call: &Call, trusted: bool) -> Result<(), Problem> {
     if !trusted {
         return Ok(());
     }
-    // The trust would stay after setup, in a person of the caller's choice.
+    // The trust would remain after setup, for a person whom an unauthenticated caller chose.
     if call.identity.is_unauthenticated_remote() {
         return Err(Problem::new(
             ErrorCode::Forbidden,

@@ -186,7 +186,7 @@ async fn test(call: Call, TestParams { id, key }: TestParams) -> Result<Provider
     tested.await.map_err(to_problem)
 }
 
-/// The model providers, by ID.
+/// Returns the model providers, by ID.
 async fn providers(services: &Services) -> Result<Vec<Provider>, Problem> {
     let all = services.models.providers().await.map_err(to_problem)?;
     Ok(all.into_iter().map(Provider::from).collect())

@@ -71,7 +71,7 @@ async fn status(call: Call, _: NoParams) -> Result<SystemStatus, Problem> {
         .clock
         .monotonic_ms()
         .saturating_sub(services.started_at_ms);
-    // `database` reports an unavailable database, so the call itself does not fail.
+    // If the database is unavailable, `database` reports it, so the call itself does not fail.
     let waiting = services.webhooks.queue_depth().await.unwrap_or(0);
     let sessions = services
         .store

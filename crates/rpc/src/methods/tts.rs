@@ -116,7 +116,7 @@ async fn providers(call: Call, params: ProvidersParams) -> Result<Vec<ProviderSt
     Ok(call.services.voice.tts_providers(params.details).await)
 }
 
-/// Makes both changes in one transaction, so speech is never on with the previous provider.
+/// Makes both changes in one transaction. Speech is therefore never on with the previous provider.
 async fn enable(call: Call, params: EnableParams) -> Result<EnableResult, Problem> {
     let mut values = vec![("voice.tts.enabled".to_owned(), json!(true))];
     if let Some(name) = &params.provider {

@@ -1,4 +1,4 @@
-//! `voice.test`: whether a speech or transcription provider works.
+//! `voice.test`: tests whether a speech or transcription provider works.
 
 use super::voice_params::provider_of;
 use crate::method_entry::{Audit, Call, Method, method};

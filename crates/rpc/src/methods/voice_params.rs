@@ -53,7 +53,8 @@ pub(super) fn encode(audio: &[u8]) -> String {
     STANDARD.encode(audio)
 }
 
-/// Audio decoded from base64 while the params are read, so the text is not kept in memory as well.
+/// Audio that was decoded from base64 while the params were read. The base64 text is not kept in
+/// memory.
 pub(super) struct Base64(Result<Vec<u8>, ErrorCode>);
 
 impl Base64 {
@@ -88,7 +89,7 @@ impl<'de> Deserialize<'de> for Base64 {
 /// too large before decoding.
 fn decode(text: &str) -> Result<Vec<u8>, ErrorCode> {
     let digits = text.trim_end_matches('=').len();
-    // Four digits encode three bytes. Dividing last keeps the remainder.
+    // Four digits encode three bytes. The division comes last, because it drops the remainder.
     if digits.saturating_mul(3) / 4 > MAX_AUDIO_BYTES {
         return Err(ErrorCode::PayloadTooLarge);
     }
@@ -156,7 +157,7 @@ mod tests {
             refused(over.trim_end_matches('=')),
             ErrorCode::PayloadTooLarge
         );
-        // The size check comes first: the invalid content is never read.
+        // The size is checked first, so the invalid content is never read.
         assert_eq!(refused(&"!".repeat(over.len())), ErrorCode::PayloadTooLarge);
     }
 }

@@ -220,7 +220,7 @@ async fn the_end_of_the_credential_is_the_end_of_the_connection() {
     for _ in &inputs {
         lines.push(Line::ready(&harness).await);
     }
-    // A call is still running; its response must not be sent any more.
+    // A call is still running. Its response must no longer be sent.
     for line in &mut lines {
         line.send(&json!({ "id": 9, "method": "system.status" }));
         line.feed(Input::CredentialChanged);

@@ -1,4 +1,4 @@
-//! The limits of a connection: each limit, and one past it.
+//! Tests the limits of a connection, at each limit and one past it.
 
 use crate::harness::Harness;
 use crate::line::{Line, PASSWORD, connect_with, set_password};

@@ -104,8 +104,7 @@ async fn every_method_needs_its_scope() {
     for method in METHODS {
         for held in Scope::ALL {
             let context = harness.holder_of(&[held]).await;
-            // No method has this param. An error for it means that the scope check, which runs first, has
-            // passed.
+            // No method has this param. An error for it proves that the scope check, which runs first, has passed.
             let answer = harness
                 .ask(&context, method.name, json!({ "no_such_param": 1 }))
                 .await;

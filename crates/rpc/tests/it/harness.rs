@@ -91,7 +91,7 @@ impl Harness {
         self.rpc.services()
     }
 
-    /// A request from this machine with these headers.
+    /// Returns a request from this machine with these headers.
     pub async fn context(&self, headers: &[(&'static str, &str)]) -> RequestContext {
         self.visit_from("127.0.0.1", headers).await
     }
@@ -111,7 +111,7 @@ impl Harness {
         self.services().auth.recognise(&facts).await.unwrap()
     }
 
-    /// A caller with these scopes, valid while setup is incomplete.
+    /// Returns a caller with these scopes, valid while setup is incomplete.
     pub async fn holder_of(&self, scopes: &[Scope]) -> RequestContext {
         let mut context = self.context(&[]).await;
         context.decision = Decision::Allowed(AuthIdentity {

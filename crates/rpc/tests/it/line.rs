@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 pub const PASSWORD: &str = "correct horse battery";
 
-/// A connection and its outputs so far.
+/// A connection with its outputs so far.
 pub struct Line {
     pub connection: Connection,
     pub said: Vec<Value>,
@@ -28,12 +28,12 @@ impl Line {
         }
     }
 
-    /// A connection of the owner before setup.
+    /// Returns a connection of the owner before setup.
     pub async fn ready(harness: &Harness) -> Self {
         Self::open(harness, harness.context(&[]).await)
     }
 
-    /// A connection without authentication.
+    /// Returns a connection without authentication.
     pub async fn unauthenticated_client(harness: &Harness) -> Self {
         let mut context = harness.visit_from("192.0.2.1", &[]).await;
         if matches!(context.decision, Decision::Allowed(_)) {
@@ -92,7 +92,7 @@ pub async fn set_password(harness: &Harness) {
         .unwrap();
 }
 
-/// The owner, logged in with the password after setup.
+/// Returns the owner, logged in with the password after setup.
 pub async fn owner(harness: &Harness) -> gatehouse_auth::RequestContext {
     let mut context = harness.context(&[]).await;
     let auth = serde_json::from_value(json!({ "password": PASSWORD })).unwrap();

@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 type Calls = Vec<(&'static str, Value)>;
 
-/// The browser of RFC 8291, appendix A.
+/// Returns the browser of RFC 8291, appendix A.
 fn subscription() -> Value {
     let p256dh =
         "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4";
@@ -193,7 +193,7 @@ const fn calls_for_voice() -> Calls {
     Vec::new()
 }
 
-/// Params for every method that changes something, on a server that has one of everything.
+/// Params for every method that changes something, on a server that has one record of every kind.
 async fn changing_calls(harness: &Harness) -> Calls {
     let helper = json!({ "id": "helper", "name": "Helper" });
     harness.call("agents.create", helper).await;
@@ -224,7 +224,7 @@ async fn changing_calls(harness: &Harness) -> Calls {
     ]
     .concat();
     let tried: BTreeSet<_> = calls.iter().map(|(method, _)| *method).collect();
-    // A test of the methods checks that exactly those that change nothing are `Audit::Reads`.
+    // A test of the methods checks that exactly the methods without changes are `Audit::Reads`.
     let change = METHODS.iter().filter(|method| method.audit != Audit::Reads);
     let missing: Vec<_> = change
         .map(|method| method.name)
@@ -237,7 +237,7 @@ async fn changing_calls(harness: &Harness) -> Calls {
     calls
 }
 
-/// Another node completes setup: the database reflects it, but this node's memory does not.
+/// Another node completes setup. The database reflects it, but this node's memory does not.
 async fn complete_setup_elsewhere(harness: &Harness) {
     let now = harness.services().clock.now();
     let stored: Result<bool, StoreError> = harness
@@ -321,7 +321,7 @@ async fn every_method_makes_its_writes_under_the_guard_of_its_caller() {
     assert!(keys.is_empty(), "a key is in a file");
 }
 
-/// Methods that wait for an MCP server, which does not answer here.
+/// These methods wait for an MCP server, which does not answer here.
 const CONNECTS: [&str; 3] = ["mcp.create", "mcp.update", "mcp.test"];
 
 /// The process ends before dispatch writes the row.
@@ -365,7 +365,7 @@ async fn every_change_leaves_its_audit_row_even_if_the_process_ends_before_it_is
     }
 }
 
-/// Methods that store nothing, or had nothing to change here.
+/// Methods that store nothing or had nothing to change here.
 const STORES_NOTHING: [&str; 10] = [
     "chat.abort",
     "inbox.mark_all_read",
@@ -380,7 +380,7 @@ const STORES_NOTHING: [&str; 10] = [
     "webhooks.forward",
 ];
 
-/// A client that connects as a device with these scopes, and the device's ID.
+/// Returns a client that connects as a device with these scopes, and the device's ID.
 async fn device(harness: &Harness, scopes: Value) -> (RequestContext, String) {
     let made = json!({ "label": "telephone", "scopes": scopes });
     let made = harness.call("pairing.create", made).await;
@@ -452,7 +452,7 @@ async fn a_batch_that_ends_its_own_credential_does_no_more() {
 #[test]
 fn what_tells_an_event_exists() {
     for event in EVENTS {
-        // Its methods depend on the kind of records.
+        // The methods of this scope depend on the kind of records.
         let by_params = event.name == "records.changed";
         assert_eq!(event.returned_by.is_empty(), by_params, "{}", event.name);
         for name in event.returned_by {

@@ -82,7 +82,8 @@ fn every_method_stands_in_it_once() {
 
 #[test]
 fn params_and_results_never_share_a_name_with_another_meaning() {
-    // A type that is both read and written should be listed once. This checks that it is identical.
+    // A type that is both read and written should be listed once. This checks that the two versions
+    // are identical.
     let document = openrpc::document(METHODS, "1.0.0");
     let schemas = document["components"]["schemas"].as_object().unwrap();
     for name in ["EnvVariable", "SshKey", "Provider", "AuditEvent", "Check"] {

@@ -1,13 +1,13 @@
-//! The calculation itself. It blocks, so call it on its own thread.
+//! The calculation itself. It blocks, so it must run on its own thread.
 
 use crate::text::one_line;
 use fend_core::{Context, Interrupt, evaluate_with_interrupt};
 use std::time::{Duration, Instant};
 
-/// Returned when a calculation does not end in time.
+/// The error of a calculation that does not end in time.
 pub(super) const TOO_MUCH: &str = "The calculation takes too long, or its result is too large.";
 
-/// Stops a calculation at a deadline. The library polls this often, even within a single multiplication; its
+/// Stops a calculation at a deadline. The library polls it often, even within a single multiplication. The library's
 /// memory grows no faster than it calculates.
 struct Until(Instant);
 

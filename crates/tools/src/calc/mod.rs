@@ -16,11 +16,12 @@ use std::time::Duration;
 const MAX_CHARACTERS: usize = 1000;
 /// The longest result.
 const MAX_RESULT_BYTES: usize = 4096;
-/// How long a calculation may take.
+/// The time limit for a calculation.
 const TIME: Duration = Duration::from_secs(1);
-/// How long a caller waits, including for earlier calculations.
+/// The time limit for a caller, including the wait for earlier calculations.
 const WAIT: Duration = Duration::from_secs(4);
-/// The parser recurses about fifteen calls per nesting level, with large stack frames in debug builds.
+/// The stack size. The parser uses about fifteen recursive calls per nesting level, with large stack frames in debug
+/// builds.
 const STACK_BYTES: usize = 64 << 20;
 
 /// The `calc` tool.

@@ -1,5 +1,5 @@
-//! Rejects expressions before they are evaluated: parts of the calculator's language that have side effects,
-//! give varying results, or can exhaust memory or the stack without polling for interrupts.
+//! Rejects expressions before they are evaluated. Some parts of the calculator's language have side effects, give
+//! varying results, or can exhaust memory or the stack without polling for interrupts.
 
 /// The deepest nesting of parentheses.
 const MAX_DEPTH: usize = 40;
@@ -31,7 +31,7 @@ pub(super) fn check(expression: &str) -> Result<(), String> {
              written with a point, as in 1.5",
         );
     }
-    // A lone `=` assigns and `=>` defines a function; functions can recurse without end.
+    // A single `=` assigns and `=>` defines a function. Functions can recurse without end.
     let without_equality = expression.replace("==", "").replace("!=", "");
     if without_equality.contains('=') {
         return no("variables and functions are not supported");
@@ -49,7 +49,8 @@ pub(super) fn check(expression: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Excludes lambdas (`\`, `λ`, `:`), statements, strings, dates (`@`) and shifts, which allocate at once.
+/// Returns whether the character is allowed. Excludes lambdas (`\`, `λ`, `:`), statements, strings, dates (`@`) and
+/// shifts, which immediately allocate memory.
 fn is_allowed(c: char) -> bool {
     !c.is_control()
         && !matches!(
@@ -58,12 +59,13 @@ fn is_allowed(c: char) -> bool {
         )
 }
 
-/// Whether a character may belong to a number, its base and its unit.
+/// Returns whether a character may belong to a number, its base and its unit.
 fn in_number(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '#' | '.' | ',')
 }
 
-/// The calculator ignores commas between digits: `1,5` would be fifteen. `0,123` is not a valid group either.
+/// Returns whether a comma is not a valid group separator. The calculator ignores commas between digits, so `1,5` would
+/// be fifteen. `0,123` is not valid either.
 fn has_loose_comma(word: &str) -> bool {
     let end = word.find(|c: char| !c.is_ascii_digit() && c != ',');
     let (head, tail) = word.split_at(end.unwrap_or(word.len()));
@@ -74,7 +76,8 @@ fn has_loose_comma(word: &str) -> bool {
     word.contains(',') && (tail.contains(',') || !grouped)
 }
 
-/// `d6`, `2d20`: a distribution may have four billion faces.
+/// Returns whether the expression contains dice, such as `d6` and `2d20`. A distribution may have
+/// four billion faces.
 fn has_dice(expression: &str) -> bool {
     expression.split(|c| !in_number(c)).any(|word| {
         let hexadecimal = word.starts_with("0x") || word.starts_with("0X") || word.contains('#');

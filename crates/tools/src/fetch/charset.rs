@@ -1,11 +1,11 @@
-//! Decodes bytes to text. The sources of the encoding are, in order: a byte order mark, the response header,
-//! the page's own declaration, UTF-8 if valid, otherwise windows-1252, the legacy default (Encoding Standard,
+//! Decodes bytes to text. The encoding comes from the first of these sources: a byte order mark, the response header,
+//! the page's own declaration, UTF-8 if the bytes are valid, and windows-1252, the legacy default (Encoding Standard,
 //! WHATWG).
 
 use super::kind::Kind;
 use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
 
-/// Number of bytes of a page in which its declaration is searched, as in browsers.
+/// The number of bytes in which a page's declaration is searched, as in browsers.
 const PRESCAN_BYTES: usize = 1024;
 
 /// Decodes a body. Invalid bytes become U+FFFD.
@@ -14,7 +14,7 @@ pub(super) fn decode(body: &[u8], header: Option<&str>, kind: Kind) -> String {
     let encoding = named
         .or_else(|| own_word(body, kind))
         .unwrap_or_else(|| guess(body));
-    // `decode` checks for a byte order mark first.
+    // `decode` itself checks for a byte order mark first.
     encoding.decode(body).0.into_owned()
 }
 
@@ -35,7 +35,7 @@ fn own_word(body: &[u8], kind: Kind) -> Option<&'static Encoding> {
     let end = value.find(|c: char| !(c.is_ascii_alphanumeric() || "-_:.".contains(c)));
     let label = value.get(..end.unwrap_or(value.len()))?;
     let encoding = Encoding::for_label(label.as_bytes())?;
-    // A declaration that is readable as ASCII cannot be in UTF-16.
+    // A declaration that is readable as ASCII cannot be encoded in UTF-16.
     Some(if encoding.is_ascii_compatible() {
         encoding
     } else {

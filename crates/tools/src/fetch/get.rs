@@ -1,4 +1,4 @@
-//! Fetches a page. Follows redirects itself, so that each target is checked, and limits the size of the body.
+//! Fetches a page and limits the size of its body. Follows redirects here, so each target is checked.
 
 use super::kind::{self, Kind};
 use gatehouse_outbound::{AddressSource, Outbound, OutboundError, read_capped};
@@ -8,7 +8,7 @@ use url::Url;
 
 /// Limit on the body after decompression.
 pub(super) const MAX_BODY_BYTES: usize = 2 << 20;
-/// The size limit of a PDF, an office document or an image, because an incomplete one cannot be read.
+/// The maximum size of a PDF, an office document or an image. An incomplete file cannot be read.
 pub(super) const MAX_FILE_BYTES: usize = 10 << 20;
 /// Limit on consecutive redirects.
 pub(super) const MAX_REDIRECTS: usize = 5;
@@ -30,7 +30,7 @@ pub(super) struct Page {
     pub(super) truncated: bool,
 }
 
-/// Why a page could not be fetched. The model reads this.
+/// Why a page could not be fetched. The text is for the model.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum FetchError {
     #[error("This cannot be fetched: {0}.")]
@@ -55,8 +55,8 @@ pub(super) enum FetchError {
     FileTooLarge(usize),
 }
 
-/// Fetches a page, following redirects. The headers are sent to the URL's origin only. A request with secrets follows
-/// no redirect to another origin: its target may contain them.
+/// Fetches a page, following redirects. The headers are sent only to the URL's origin. A request with secrets follows
+/// no redirect to another origin, because the target may contain the secrets.
 pub(super) async fn get(
     outbound: &Outbound,
     mut url: Url,
@@ -85,8 +85,8 @@ async fn send(
     url: &Url,
     headers: Option<&HeaderMap>,
 ) -> Result<Response, FetchError> {
-    // Check first: the request builder would turn a user name in the URL into a header, which the check would
-    // miss.
+    // The URL is checked first. The request builder would turn a user name in the URL into a header, and the check
+    // would miss it.
     outbound.check_url(AddressSource::Public, url)?;
     let request = outbound
         .client(AddressSource::Public)
@@ -100,7 +100,8 @@ async fn send(
     Ok(outbound.send(AddressSource::Public, request).await?)
 }
 
-/// The redirect target, if any. [`Outbound::send`] decides whether it may be called.
+/// Returns the redirect target, if any. [`Outbound::send`] decides whether the target may be
+/// called.
 fn redirect(response: &Response, from: &Url) -> Result<Option<Url>, FetchError> {
     if !matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
         return Ok(None);
@@ -134,7 +135,7 @@ async fn page(response: Response, url: Url) -> Result<Page, FetchError> {
     };
     let (mut body, mut truncated) = read_capped(response, max_bytes).await?;
     let kind = kind::of_file(&body).or(stated);
-    // Text with the content type of a file is not read.
+    // Text with the content type of a file is not read as text.
     let guessed = || header.is_none().then(|| kind::of_text(&body)).flatten();
     let kind = kind.or_else(guessed).ok_or(FetchError::NotText)?;
     if kind.is_file() && truncated {

@@ -1,5 +1,5 @@
-//! Detects the kind of a response: images and archives from the first bytes, other kinds from the content type, or from
-//! the first bytes if there is none.
+//! Detects the kind of a response. Images and archives are detected by their first bytes. Other kinds are detected by
+//! the content type, or by the first bytes if there is none.
 
 use crate::files;
 
@@ -21,13 +21,14 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// Whether a body of this kind is useless if its end is missing.
+    /// Returns whether a body of this kind is useless without its end.
     pub(super) fn is_file(self) -> bool {
         matches!(self, Self::Pdf | Self::Image | Self::Archive)
     }
 }
 
-/// Whether a body with this content type may be an image or a document. Servers give documents various types.
+/// Returns whether a body with this content type may be an image or a document. Servers use various types for
+/// documents.
 pub(super) fn may_be_file(header: &str) -> bool {
     let essence = header.split(';').next().unwrap_or_default().trim();
     let essence = essence.to_ascii_lowercase();
@@ -59,7 +60,7 @@ pub(super) fn of_content_type(header: &str) -> (Option<Kind>, Option<String>) {
     (kind, charset)
 }
 
-/// The kind of a file that its first bytes identify, whatever the content type is.
+/// Returns the kind of a file by its first bytes, independent of the content type.
 pub(super) fn of_file(body: &[u8]) -> Option<Kind> {
     if body.starts_with(b"%PDF-") {
         Some(Kind::Pdf)
@@ -137,7 +138,7 @@ mod tests {
             (b"\x89PNG\r\n\x1a\n\0", Some(Kind::Image)),
             (b"\xff\xd8\xff\xe0", Some(Kind::Image)),
             (b"RIFF\x04\0\0\0WEBP", Some(Kind::Image)),
-            // A GIF is not read, but the error names the format.
+            // GIF images are not read, but the error names the format.
             (b"GIF89a", Some(Kind::Image)),
             (b"PK\x03\x04", Some(Kind::Archive)),
             (b"<html>", None),

@@ -1,4 +1,5 @@
-//! `web_fetch`: a public web page as Markdown or the text of a document, in parts if it is long, or a picture.
+//! `web_fetch`: returns a public web page as Markdown, the text of a document, or a picture. A long text is returned in
+//! parts.
 
 mod charset;
 mod get;
@@ -29,13 +30,13 @@ use std::time::Duration;
 use tokio::time::timeout;
 use url::Url;
 
-/// Limits on the text of an answer in characters: minimum, default, maximum. An ASCII text of the maximum and the lines
-/// before it fit into [`MAX_OUTPUT_BYTES`]; other texts are also cut there.
+/// Limits on the text of an answer in characters: minimum, default, maximum. The maximum of ASCII text, with the lines
+/// before it, fits into [`MAX_OUTPUT_BYTES`]. Other texts are cut at that limit too.
 const CHARACTERS: (usize, usize, usize) = (100, 20_000, 60_000);
 
 /// The longest URL.
 const MAX_URL_CHARACTERS: usize = 4000;
-/// How long a fetch may take, including redirects.
+/// The time limit for a fetch, including redirects.
 const TIME: Duration = Duration::from_secs(20);
 
 /// Limits on the headers that the model sets.
@@ -55,7 +56,7 @@ pub(crate) struct WebFetch {
     secrets: RequestSecrets,
 }
 
-/// Why the text of a page cannot be read. The model reads this.
+/// Why the text of a page cannot be read. The text is for the model.
 #[derive(Debug, thiserror::Error)]
 enum ReadError {
     #[error(transparent)]
@@ -154,12 +155,12 @@ impl WebFetch {
         let mut article = article.map_err(|error| failed(&error))?;
         article.title = redactor.redact(article.title);
         article.text = redactor.redact(article.text);
-        // A larger offset is past the end of every page.
+        // A larger offset is after the end of every page.
         let offset = usize::try_from(offset.unwrap_or(0)).unwrap_or(usize::MAX);
         present(&url, page.truncated, &article, offset, max)
     }
 
-    /// Extracts the text of a page. Takes its body.
+    /// Extracts the text of a page. Takes the body out of `page`.
     async fn read(&self, page: &mut Page, redactor: &Redactor) -> Result<Article, ReadError> {
         let body = std::mem::take(&mut page.body);
         match page.kind {
@@ -167,7 +168,7 @@ impl WebFetch {
             Kind::Archive => return self.document(body).await,
             Kind::Html | Kind::Text | Kind::Data | Kind::Image => {}
         }
-        // Redact the source as well as the result, because Markdown escapes characters.
+        // Both the source and the result are redacted, because Markdown escapes characters.
         let decoded = decode(&body, page.charset.as_deref(), page.kind);
         let decoded = if page.truncated {
             redactor.redact_cut(decoded)

@@ -1,16 +1,16 @@
-//! Chooses the part of a long text that one answer returns.
+//! Selects the part of a long text that one answer returns.
 
 /// A part of a text. Positions and lengths are in characters.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Part<'t> {
     pub(super) text: &'t str,
-    /// The start of the next part. `None` if this one ends the text.
+    /// The start of the next part. `None` if this part is the last.
     pub(super) next_offset: Option<usize>,
     pub(super) total_chars: usize,
 }
 
-/// The part that begins at `offset`, at most `max_chars` characters and `max_bytes` bytes long. Ends after a blank
-/// line, a line or a word if that leaves it at least half full. `None` if the offset is past the end.
+/// Returns the part that begins at `offset`, at most `max_chars` characters and `max_bytes` bytes long. Ends after a
+/// blank line, a line or a word if the part is then at least half full. Returns `None` if the offset is after the end.
 pub(super) fn part(
     text: &str,
     offset: usize,
@@ -39,7 +39,7 @@ pub(super) fn part(
     })
 }
 
-/// The position of a character in bytes, at most the length.
+/// Returns the byte position of a character, at most the length of the text.
 fn at_character(text: &str, number: usize) -> usize {
     let found = text.char_indices().nth(number);
     found.map_or(text.len(), |(at, _)| at)
@@ -76,7 +76,7 @@ mod tests {
         assert_eq!(all("one\n\ntwo\nthree", 12, 99), ["one\n\ntwo\n", "three"]);
         assert_eq!(all("first one\n\nlast", 12, 99), ["first one\n\n", "last"]);
         assert_eq!(all("a b c d e", 4, 99), ["a b ", "c d ", "e"]);
-        // Too early in the part to end it.
+        // The first space is too early to end the part.
         assert_eq!(all("a bcdefghi", 6, 99), ["a bcde", "fghi"]);
     }
 

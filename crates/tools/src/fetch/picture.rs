@@ -1,4 +1,4 @@
-//! Pictures that `web_fetch` returns: a file for models that read images, and a description for all.
+//! Pictures that `web_fetch` returns: a file for models that read images, and a description for all models.
 
 use crate::files::{FileError, FileReader};
 use crate::text;
@@ -20,7 +20,7 @@ pub(super) async fn read(
     read.map_err(|error| ToolError::new(refusal(error)))
 }
 
-/// The answer of the tool. `url` is the URL after redirects.
+/// Returns the answer of the tool. `url` is the URL after redirects.
 pub(super) fn describe(url: &str, picture: &NewAttachment) -> String {
     let (width, height) = picture.pixels.unwrap_or_default();
     format!(
@@ -32,7 +32,7 @@ pub(super) fn describe(url: &str, picture: &NewAttachment) -> String {
     )
 }
 
-/// The last part of the path.
+/// Returns the last segment of the path.
 fn name_of(url: &Url) -> String {
     let last = url.path_segments().and_then(|mut parts| parts.next_back());
     let name = percent_decode_str(last.unwrap_or_default()).decode_utf8_lossy();
@@ -43,7 +43,7 @@ fn name_of(url: &Url) -> String {
     }
 }
 
-/// Why a picture cannot be read. The model reads this.
+/// Returns why a picture cannot be read. The text is for the model.
 fn refusal(error: FileError) -> String {
     match error {
         FileError::Format(format) => {

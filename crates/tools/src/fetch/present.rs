@@ -6,10 +6,10 @@ use crate::text;
 use gatehouse_agents::{MAX_OUTPUT_BYTES, ToolError};
 use std::fmt::Write as _;
 
-/// The room for the offsets in an answer, in bytes.
+/// The space for the offsets in an answer, in bytes.
 const OFFSETS_BYTES: usize = 200;
 
-/// The answer: the source, then at most `max` characters of the text from `offset`.
+/// Returns the answer: the source, then at most `max` characters of the text from `offset`.
 pub(super) fn present(
     url: &str,
     is_truncated: bool,

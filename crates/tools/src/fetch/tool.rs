@@ -7,11 +7,11 @@ use gatehouse_agents::{Audience, Effect, Tool, ToolContext, ToolError};
 use serde_json::{Value, json};
 use url::Url;
 
-/// Whether a request names secrets.
+/// Returns whether a request names secrets.
 fn uses_secrets(input: &Value) -> bool {
     let headers = input.get("headers").and_then(Value::as_object);
     let values = headers.into_iter().flat_map(serde_json::Map::values);
-    // Inserts into the parsed URL, because parsing removes and encodes characters.
+    // Secrets are inserted into the parsed URL, because parsing removes and encodes characters.
     let url = input.get("url").and_then(Value::as_str);
     let url = url.and_then(|url| Url::parse(url.trim()).ok());
     let parts = url.iter().flat_map(|url| [Some(url.path()), url.query()]);
@@ -85,7 +85,8 @@ impl Tool for WebFetch {
         uses_secrets(input)
     }
 
-    /// A request with a secret has the rights of its owner, so it may change something.
+    /// Returns the effect. A request with a secret has the rights of the secret's owner, so it may
+    /// change something.
     fn effect(&self, input: &Value, has_private: bool) -> Effect {
         if uses_secrets(input) {
             Effect::Change
@@ -96,7 +97,7 @@ impl Tool for WebFetch {
         }
     }
 
-    /// The host and its port, if the URL has one.
+    /// Returns the host, with its port if the URL has one.
     fn target(&self, input: &Value) -> Option<String> {
         let url = Url::parse(input.get("url")?.as_str()?.trim()).ok()?;
         let host = url.host_str()?;

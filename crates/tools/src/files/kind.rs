@@ -4,7 +4,8 @@ use encoding_rs::{UTF_16BE, UTF_16LE};
 use image::ImageFormat;
 use std::borrow::Cow;
 
-/// Maximum distance of the mark of a PDF document from the beginning, as readers accept it.
+/// The maximum distance of a PDF's mark from the beginning of the file. PDF readers accept the same
+/// distance.
 const PDF_WITHIN: usize = 1024;
 
 /// The type of a file.
@@ -16,9 +17,9 @@ pub(super) enum Kind<'a> {
     /// The name of the format.
     OtherImage(&'static str),
     Pdf,
-    /// Also used for source code, HTML and SVG.
+    /// Text, including source code, HTML and SVG.
     Text(Cow<'a, str>),
-    /// Also used for office documents.
+    /// A ZIP archive, including office documents.
     Zip,
     Other,
 }
@@ -40,7 +41,7 @@ pub(super) fn kind_of(data: &[u8]) -> Kind<'_> {
     text_of(data).map_or(Kind::Other, Kind::Text)
 }
 
-/// [`Kind::Image`] or [`Kind::OtherImage`], if the data begins like one.
+/// Returns [`Kind::Image`] or [`Kind::OtherImage`] if the data begins like an image.
 pub(super) fn image_of(data: &[u8]) -> Option<Kind<'static>> {
     let starts = |with: &[u8]| data.starts_with(with);
     let at = |place: usize, is: &[u8]| data.get(place..).is_some_and(|rest| rest.starts_with(is));
@@ -60,7 +61,8 @@ pub(super) fn is_zip(data: &[u8]) -> bool {
     data.starts_with(b"PK\x03\x04")
 }
 
-/// The names of image formats that are recognized but not read. Text formats are not among them.
+/// Returns the name of an image format that is recognized but not read. Text formats are not
+/// included.
 fn other_image(data: &[u8]) -> Option<&'static str> {
     if data.starts_with(b"GIF87a") || data.starts_with(b"GIF89a") {
         return Some("GIF");
@@ -68,7 +70,7 @@ fn other_image(data: &[u8]) -> Option<&'static str> {
     if data.starts_with(b"II*\0") || data.starts_with(b"MM\0*") {
         return Some("TIFF");
     }
-    // The size of the header that follows is small in every version of the format.
+    // In every version of BMP, the size of the next header is small.
     if data.starts_with(b"BM") && data.get(15..18) == Some(&[0, 0, 0]) {
         return Some("BMP");
     }
@@ -85,7 +87,8 @@ fn other_image(data: &[u8]) -> Option<&'static str> {
     None
 }
 
-/// UTF-8, or UTF-16 with a byte order mark, without control characters of binary files.
+/// Returns the text if the data is UTF-8, or UTF-16 with a byte order mark, without control
+/// characters of binary files.
 fn text_of(data: &[u8]) -> Option<Cow<'_, str>> {
     let text = if data.starts_with(b"\xff\xfe") {
         UTF_16LE.decode_without_bom_handling_and_without_replacement(data.get(2..)?)?
@@ -95,7 +98,7 @@ fn text_of(data: &[u8]) -> Option<Cow<'_, str>> {
         let text = str::from_utf8(data).ok()?;
         Cow::Borrowed(text.strip_prefix('\u{feff}').unwrap_or(text))
     };
-    // Terminals' escapes and form feeds occur in logs and source code.
+    // Terminal escapes and form feeds occur in logs and source code.
     let is_binary = |c: char| {
         c.is_ascii_control() && !matches!(c, '\t' | '\n' | '\r' | '\u{c}' | '\u{1b}' | '\u{8}')
     };

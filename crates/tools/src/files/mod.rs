@@ -1,4 +1,4 @@
-//! Reads files that people attach to messages or that tools return: finds the type, and creates the form for models.
+//! Reads files that people attach to messages or that tools return. Detects the type, and creates the form for models.
 //! Uses no network.
 //!
 //! The type depends only on the content. Decoding runs on its own thread and within limits, because a small file can
@@ -21,29 +21,29 @@ use picture::Picture;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long decoding and encoding an image may take, including the wait for other images.
+/// The time limit for decoding and encoding an image, including the wait for other images.
 const PICTURE_TIME: Duration = Duration::from_secs(30);
-/// How many images are decoded at a time. Each can take up to 256 MiB for a moment.
+/// The number of images that are decoded concurrently. Each one can temporarily take up to 256 MiB.
 const SLOTS: usize = 1;
 const STACK_BYTES: usize = 4 << 20;
-/// How long reading an office document may take, including the wait for other documents.
+/// The time limit for reading an office document, including the wait for other documents.
 const OFFICE_TIME: Duration = Duration::from_secs(30);
-/// How much text of a file is kept for models, in characters.
+/// The maximum text of a file that is kept for models, in characters.
 const MAX_TEXT_CHARACTERS: usize = 200_000;
 
 const NO_TEXT: &str = "(The document contains no text.)";
 
-/// Whether data begins like an image, also like one of a format that is not read.
+/// Returns whether the data begins like an image, including formats that are not read.
 pub(crate) fn is_image(data: &[u8]) -> bool {
     kind::image_of(data).is_some()
 }
 
-/// Whether data begins like a ZIP archive, as office documents do.
+/// Returns whether data begins like a ZIP archive, as office documents do.
 pub(crate) fn is_archive(data: &[u8]) -> bool {
     kind::is_zip(data)
 }
 
-/// Why a file cannot be attached. People read this.
+/// Why a file cannot be attached. The text is for people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FileError {
     #[error("The file is empty.")]
@@ -141,7 +141,8 @@ impl FileReader {
         Ok(file)
     }
 
-    /// The whole text of an office document. `None` if the archive is not one, or cannot be read.
+    /// Returns the whole text of an office document. Returns `None` if the archive is not one, or
+    /// cannot be read.
     pub(crate) async fn document(
         &self,
         data: Bytes,
@@ -150,7 +151,7 @@ impl FileReader {
         Ok(read.map(|office| office.text.map(|text| text::readable(&text))))
     }
 
-    /// `None` if the archive is not an office document, or cannot be read.
+    /// Reads an office document. Returns `None` if the archive is not one, or cannot be read.
     async fn office(&self, data: Bytes) -> Result<Option<Office>, FileError> {
         let read = self
             .office

@@ -1,4 +1,4 @@
-//! Decodes an image within limits, and makes the copy that models receive.
+//! Decodes an image within limits, and creates the copy for models.
 
 use super::FileError;
 use image::codecs::jpeg::{JpegDecoder, JpegEncoder};
@@ -8,15 +8,15 @@ use image::metadata::Orientation;
 use image::{DynamicImage, ImageDecoder, ImageError, ImageFormat, Limits, RgbImage};
 use std::io::Cursor;
 
-/// The largest image, in pixels; checked before any pixel is decoded.
+/// The largest image in pixels. Checked before any pixel is decoded.
 pub(super) const MAX_PIXELS: u64 = 32_000_000;
-/// How much memory the decoded image and its decoder may take: 32 million pixels with 4 channels, and buffers. Some
-/// decoders take as much again, which they do not count.
+/// The memory limit for the decoded image and its decoder: 32 million pixels with 4 channels, and buffers. Some
+/// decoders use the same amount again without counting it.
 const MAX_DECODER_BYTES: u64 = 160_000_000;
 /// The longer side of the copy for models, in pixels. Anthropic scales larger images down to it
 /// (<https://platform.claude.com/docs/en/build-with-claude/vision>).
 pub(super) const MODEL_SIDE: u32 = 1568;
-/// The size of the copy for models. Anthropic accepts 5 MB, `OpenAI` more.
+/// The maximum size of the copy for models, in bytes. Anthropic accepts 5 MB, `OpenAI` more.
 const MODEL_BYTES: usize = 1 << 20;
 /// The JPEG qualities to try until the copy is small enough.
 const QUALITIES: [u8; 4] = [88, 75, 55, 35];
@@ -24,7 +24,7 @@ const QUALITIES: [u8; 4] = [88, 75, 55, 35];
 /// An image that was read.
 #[derive(Debug)]
 pub(super) struct Picture {
-    /// Width and height as it is displayed.
+    /// Width and height of the displayed image.
     pub(super) pixels: (u32, u32),
     /// The copy for models, without metadata.
     pub(super) jpeg: Vec<u8>,
@@ -51,7 +51,7 @@ pub(super) fn read(data: &[u8], format: ImageFormat) -> Result<Picture, FileErro
     } else {
         image
     };
-    // Turning the whole image would take as much memory again.
+    // The copy is rotated, not the whole image, because that would double the memory.
     image.apply_orientation(orientation);
     Ok(Picture {
         pixels: if is_turned(orientation) {
@@ -69,7 +69,7 @@ fn limits() -> Limits {
     limits
 }
 
-/// Whether width and height are exchanged when the image is displayed.
+/// Returns whether width and height are swapped when the image is displayed.
 const fn is_turned(orientation: Orientation) -> bool {
     matches!(
         orientation,
@@ -90,7 +90,7 @@ fn decode(
         return Err(FileError::Animated);
     }
     let mut limits = limits();
-    // 16 bits per channel double the size of the largest image.
+    // 16 bits per channel double the memory of the largest image.
     limits
         .reserve(decoder.total_bytes())
         .map_err(|e| failed(&e))?;
@@ -116,7 +116,8 @@ fn failed(error: &ImageError) -> FileError {
     }
 }
 
-/// Draws the image on white, as JPEG has no transparency. Text and drawings on transparent images are usually dark.
+/// Draws the image on white, because JPEG has no transparency. Text and drawings on transparent images are usually
+/// dark.
 fn on_white(image: &DynamicImage) -> RgbImage {
     if !image.color().has_alpha() {
         return image.to_rgb8();

@@ -124,7 +124,7 @@ fn thirty_two_million_pixels_are_read_and_more_are_not() {
     );
 }
 
-/// A chunk of a PNG file.
+/// Returns a chunk of a PNG file.
 fn chunk(kind: [u8; 4], content: &[u8]) -> Vec<u8> {
     let mut crc = u32::MAX;
     for byte in kind.iter().chain(content) {

@@ -1,4 +1,4 @@
-//! Rewrites HTML to be well-formed, limited in depth and size, and free of content that is not meant to be
+//! Rewrites HTML. The result is well-formed, limited in depth and size, and free of content that is not meant to be
 //! read. Runs in linear time and without recursion.
 
 use super::links::{Links, without_markers};
@@ -15,7 +15,7 @@ use url::Url;
 
 /// The deepest tag that is kept.
 const MAX_DEPTH: usize = 100;
-/// Maximum number of kept tags. Later ones are dropped; their text stays.
+/// The maximum number of kept tags. Later tags are dropped, but their text is kept.
 const MAX_TAGS: usize = 30_000;
 /// The longest attribute value, in characters.
 const MAX_VALUE: usize = 1000;
@@ -35,7 +35,7 @@ pub(crate) struct Bounded {
     pub(super) links: Links,
 }
 
-/// Bounds a page. Content not read within `limit` is left out. Links are kept if the page's URL `is_at` is
+/// Bounds a page. Content that was not read within `limit` is omitted. Links are kept if `is_at`, the page's URL, is
 /// given.
 pub(crate) fn bound(html: &str, is_at: Option<Url>, limit: Duration) -> Bounded {
     let until = Instant::now() + limit;
@@ -48,7 +48,7 @@ pub(crate) fn bound(html: &str, is_at: Option<Url>, limit: Duration) -> Bounded 
         let (step, later) = rest.split_at(rest.floor_char_boundary(STEP_BYTES));
         rest = later;
         queue.push_back(StrTendril::from_slice(step));
-        // This sink never requests a script to run, so `feed` consumes all input.
+        // This sink never requests that a script be run, so `feed` consumes all input.
         let _ = tokenizer.feed(&queue);
     }
     tokenizer.end();
@@ -76,7 +76,8 @@ struct Rewriter {
     out: Bounded,
     /// The open tags that were kept.
     open: Vec<String>,
-    /// Counts start tags dropped for depth; their end tags are dropped as well.
+    /// The number of start tags that were dropped because of their depth, by name. Their end tags
+    /// are dropped too.
     too_deep: HashMap<String, usize>,
     tags: usize,
     /// The tag whose content is skipped as raw text.
@@ -178,8 +179,8 @@ impl Rewriter {
         }
     }
 
-    /// Inserts a separator after an end tag if only the tag separated the texts: lines of a code block, blocks
-    /// in a link, cells of a row.
+    /// Inserts a separator after an end tag if the tag alone separated the texts, such as lines of a code block, blocks
+    /// in a link, or cells of a row.
     fn separate(&mut self, ended: &str) {
         if !breaks_line(ended) && !matches!(ended, "td" | "th") {
             return;

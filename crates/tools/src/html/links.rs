@@ -1,16 +1,16 @@
-//! The link targets of a page. While the page is parsed, one private-use character represents each target, so that no
-//! tree builder or Markdown writer changes it. At the end it is replaced by the target.
+//! The link targets of a page. While the page is parsed, a private-use character represents each target, so no tree
+//! builder or Markdown writer changes the target. At the end, the target replaces the character.
 
 use std::borrow::Cow;
 use url::Url;
 
-/// How many link targets are shown per page.
+/// The maximum number of link targets that are shown per page.
 pub(super) const MAX_LINKS: usize = 1000;
-/// The longest target that is shown. Longer ones are left out, because a cut URL would lead elsewhere.
+/// The longest target that is shown. Longer targets are omitted, because a cut URL would lead elsewhere.
 pub(super) const MAX_TARGET: usize = 500;
-/// Represents the first link; the others follow.
+/// The character for the first link. Later links use the following characters.
 const FIRST: char = '\u{f0000}';
-/// The last private-use character of that plane.
+/// The last private-use character of the plane.
 const LAST: char = '\u{ffffd}';
 
 /// The links of a page, in document order.
@@ -41,7 +41,7 @@ impl Links {
         }
     }
 
-    /// Returns the marker for a target. `None` if the link is not shown.
+    /// Returns the marker for a target. Returns `None` if the link is not shown.
     pub(super) fn mark(&mut self, href: &str) -> Option<char> {
         let target = self.resolve(href)?;
         let marker = marker(self.targets.len())?;
@@ -74,7 +74,8 @@ impl Links {
     }
 }
 
-/// Escapes what ends a link or a table cell in Markdown. Balanced parentheses do not end a link.
+/// Escapes characters that would end a link or a table cell in Markdown. Balanced parentheses do
+/// not end a link.
 fn escaped(target: &str) -> String {
     let mut depth = 0_i32;
     let is_balanced = target.chars().all(|c| {
@@ -107,7 +108,7 @@ fn place(marker: char) -> usize {
     usize::try_from(u32::from(marker) - u32::from(FIRST)).unwrap_or(usize::MAX)
 }
 
-/// Removes characters that would be taken for link markers.
+/// Removes characters that would be interpreted as link markers.
 pub(super) fn without_markers(text: &str) -> Cow<'_, str> {
     if text.contains(is_marker) {
         Cow::Owned(text.replace(is_marker, ""))

@@ -2,12 +2,12 @@
 
 use dom_query::{Document, NodeRef};
 
-/// Elements that browsers put on their own lines and the library does not.
+/// Elements that browsers put on separate lines but the library does not.
 const BLOCKS: &str = "header, footer, main, nav, aside, figure, figcaption, details, summary, \
                       address, dl, dt, dd";
 /// Elements that are not part of the text.
 const SKIPPED: [&str; 5] = ["head", "title", "meta", "script", "style"];
-/// Rows of different lengths are filled up to this many columns.
+/// The maximum number of columns to which shorter rows are filled.
 const MAX_COLUMNS: usize = 30;
 /// Number of levels above a code block that are searched for its language.
 const LANGUAGE_LEVELS: usize = 2;
@@ -20,7 +20,7 @@ const LANGUAGE_PREFIXES: [&str; 5] = [
     "highlight-",
 ];
 
-/// The Markdown of a page. The input must be bounded in depth and size.
+/// Returns the Markdown of a page. The input must be bounded in depth and size.
 pub(super) fn markdown(html: &str) -> String {
     let document = Document::from(html);
     document.select(BLOCKS).rename("div");
@@ -38,7 +38,7 @@ pub(super) fn markdown(html: &str) -> String {
     for image in document.select("img[alt]").nodes() {
         show_alternative(&document, image);
     }
-    // Nested items come first.
+    // Nested items are processed first.
     for item in document.select("li").nodes().iter().rev() {
         if !item.descendants_it().any(|node| has_letters(&node)) {
             item.remove_from_parent();
@@ -60,7 +60,7 @@ fn has_letters(node: &NodeRef<'_>) -> bool {
     node.is_text() && !node.text().trim().is_empty()
 }
 
-/// Moves the caption out of the table: Markdown tables have none.
+/// Moves the caption out of the table, because Markdown tables have none.
 fn set_caption_before(table: &NodeRef<'_>) {
     let captions = table
         .children_it(false)
@@ -91,7 +91,7 @@ fn cells<'a>(row: &NodeRef<'a>) -> Vec<NodeRef<'a>> {
         .collect()
 }
 
-/// Turns a table into blocks, because code and other tables cannot be in a cell of Markdown.
+/// Replaces a table by blocks, because a Markdown cell cannot contain code or another table.
 fn flatten(table: &NodeRef<'_>) {
     for row in rows(table) {
         for cell in cells(&row) {
@@ -105,7 +105,7 @@ fn flatten(table: &NodeRef<'_>) {
     table.rename("div");
 }
 
-/// Gives all rows the same number of cells, without which the library writes no table.
+/// Gives all rows the same number of cells. Otherwise, the library writes no table.
 fn fill_rows(table: &NodeRef<'_>) {
     let rows: Vec<_> = rows(table)
         .into_iter()
@@ -137,7 +137,7 @@ fn show_alternative(document: &Document, image: &NodeRef<'_>) {
     }
 }
 
-/// The language named by a class of a code block, of its `code` element, or of the element around it.
+/// Returns the language that a class names: of a code block, of its `code` element, or of an enclosing element.
 fn language(code: &NodeRef<'_>) -> Option<String> {
     let inner = code.first_element_child();
     let near = [Some(*code), inner].into_iter().flatten();
@@ -155,8 +155,8 @@ fn language_of_class(class: &str) -> Option<&str> {
     Some(name).filter(|name| !matches!(*name, "" | "default" | "none" | "wrapper"))
 }
 
-/// Removes the backslash from `\_`. With it, an ID or the name of a tool would not be accepted by a tool, and a model
-/// does not render emphasis anyway. Code contains no escapes and is not changed.
+/// Removes the backslash from `\_`. A tool would not accept an ID or a tool's name with the backslash, and models do
+/// not render emphasis. Code contains no escapes and is not changed.
 fn without_needless_escapes(markdown: &str) -> String {
     let (mut out, mut is_fenced) = (String::with_capacity(markdown.len()), false);
     for line in markdown.split_inclusive('\n') {

@@ -1,4 +1,4 @@
-//! Extracts the main text of a page, without menus and advertisements where they can be recognized.
+//! Extracts the main text of a page. Omits menus and advertisements that can be recognized.
 
 use super::bound::{Bounded, bound};
 use super::links::without_markers;
@@ -10,18 +10,21 @@ use std::sync::Arc;
 use std::time::Duration;
 use url::Url;
 
-/// How long the tokenizer may take.
+/// The time limit for the tokenizer.
 const BOUND_TIME: Duration = Duration::from_secs(3);
-/// How long each tree builder may take.
+/// The time limit for each tree builder.
 const TREE_TIME: Duration = Duration::from_secs(4);
-/// Bounded HTML is at most a hundred tags deep; this is a hundred times the stack it needs.
+/// The stack size. Bounded HTML is at most a hundred tags deep. This is a hundred times the stack
+/// that it needs.
 const STACK_BYTES: usize = 32 << 20;
-/// A shorter extract from a much longer page is probably not the main text.
+/// The minimum length of an extract. A shorter extract from a much longer page is probably not the
+/// main text.
 const TOO_LITTLE: usize = 250;
-/// The largest indentation, in spaces. Lists within lists would otherwise consist mostly of it.
+/// The largest indentation, in spaces. Without the limit, deeply nested lists would consist mostly
+/// of indentation.
 const MAX_INDENTATION: usize = 80;
 
-/// The title and text of a page, the latter in Markdown.
+/// The title and the text of a page. The text is Markdown.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Article {
     pub(crate) title: String,
@@ -41,7 +44,8 @@ impl Reader {
         }
     }
 
-    /// The main text of the page at `url`, or its whole text if the main text cannot be found.
+    /// Returns the main text of the page at `url`, or its whole text if the main text cannot be
+    /// found.
     pub(crate) async fn read(&self, html: String, url: Url) -> Article {
         let whole = self
             .places
@@ -83,7 +87,7 @@ fn prose(page: &Bounded) -> Option<Article> {
     let config = Config {
         disable_json_ld: true,
         text_mode: TextMode::Raw,
-        // Classes contain the languages of code blocks.
+        // Classes are kept, because they contain the languages of code blocks.
         keep_classes: true,
         ..Config::default()
     };
@@ -105,7 +109,7 @@ fn prose(page: &Bounded) -> Option<Article> {
     })
 }
 
-/// The whole page.
+/// Converts the whole page.
 fn layout(page: &Bounded) -> Option<String> {
     let text = markdown(&page.html);
     (!text.trim().is_empty()).then_some(text)

@@ -1,4 +1,4 @@
-//! How each HTML tag is handled.
+//! Decides how each HTML tag is handled.
 
 /// The treatment of a tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,11 +13,11 @@ pub(super) enum TagAction {
     Swallow,
 }
 
-/// The treatment of a tag; `name` is in lower case.
+/// Returns the treatment of a tag. `name` must be in lower case.
 ///
-/// Formatting elements (`b`, `i`, `font`, …) are dropped: browsers reopen them in every later block, so a few
-/// thousand of them make a tree of millions of nodes. `a` and `code` are kept, because models need links and code;
-/// neither is nested here.
+/// Formatting elements (`b`, `i`, `font`, …) are dropped. Browsers reopen them in every later block, so a few thousand
+/// of them make a tree of millions of nodes. `a` and `code` are kept, because models need links and code. Neither is
+/// nested here.
 pub(super) fn fate(name: &str) -> TagAction {
     match name {
         "html" | "head" | "body" | "title" | "main" | "article" | "section" | "nav" | "aside"
@@ -33,7 +33,7 @@ pub(super) fn fate(name: &str) -> TagAction {
     }
 }
 
-/// Whether the tag separates the text before and after it into different lines.
+/// Returns whether the tag separates the text before and after it into different lines.
 pub(super) fn breaks_line(name: &str) -> bool {
     !matches!(
         name,
@@ -41,7 +41,8 @@ pub(super) fn breaks_line(name: &str) -> bool {
     )
 }
 
-/// The open tags that a start tag closes, and those that stop the search. HTML makes these end tags optional.
+/// Returns the open tags that a start tag closes, and the tags at which the search for them stops. HTML makes these end
+/// tags optional.
 pub(super) fn ends(name: &str) -> (&'static [&'static str], &'static [&'static str]) {
     match name {
         "a" => (&["a"], &["td", "th", "caption"]),
@@ -60,7 +61,8 @@ pub(super) fn ends(name: &str) -> (&'static [&'static str], &'static [&'static s
     }
 }
 
-/// The attributes that help to recognize the main text, and those that Markdown needs. Link targets are handled apart.
+/// Returns whether an attribute is kept: it helps to recognize the main text, or Markdown needs it. Link targets are
+/// handled separately.
 pub(super) fn keeps_attribute(name: &str) -> bool {
     matches!(
         name,

@@ -1,4 +1,4 @@
-//! The connected servers, and one request to a server, with a time limit.
+//! The connected servers, and a single request to a server with a time limit.
 
 use gatehouse_agents::ToolError;
 use rmcp::RoleClient;
@@ -34,9 +34,9 @@ impl Peers {
     }
 }
 
-/// How long a request may take.
+/// The time limit for a request.
 pub(super) const TIME: Duration = Duration::from_mins(3);
-/// How long a list may take.
+/// The time limit for a list.
 pub(super) const LIST_TIME: Duration = Duration::from_secs(30);
 
 /// Whether a request that the server may have processed can be repeated.
@@ -49,7 +49,7 @@ pub(super) enum Repeat {
 }
 
 impl Repeat {
-    /// The sentence after the failure of a request that the server may have processed.
+    /// Returns the sentence for the failure of a request that the server may have processed.
     const fn outcome(self) -> &'static str {
         match self {
             Self::Safe => "",
@@ -60,8 +60,7 @@ impl Repeat {
     }
 }
 
-/// Waits for the response to a request. If the future is dropped, the server gets a notification that the request is
-/// cancelled.
+/// Waits for the response to a request. Dropping the future notifies the server that the request is canceled.
 pub(super) async fn ask<T>(
     server: &str,
     peer: &Peer<RoleClient>,
@@ -101,15 +100,15 @@ pub(super) async fn ask<T>(
     Err(failure)
 }
 
-/// Whether this is the library's error for a call that waited for its response while the session expired and another one
-/// began. The server did not send it, and may have processed the call. The text is the only mark of this error in rmcp
-/// 3.9 (`fail_pending_stream_responses`).
+/// Returns whether this is the library's error for a call that waited for its response when the session expired and
+/// another one began. The server did not send this error, and may have processed the call. In rmcp 3.9, the error is
+/// recognizable only by its text (`fail_pending_stream_responses`).
 fn is_of_lost_session(error: &ErrorData) -> bool {
     error.code == ErrorCode::INTERNAL_ERROR
         && error.message == "streamable HTTP session was re-initialized before the response arrived"
 }
 
-/// Whether an HTTP request failed before there was a connection, so that the server did not receive it.
+/// Returns whether an HTTP request failed before there was a connection. The server did not receive such a request.
 fn was_not_sent(error: &(dyn Error + Send + Sync + 'static)) -> bool {
     matches!(
         error.downcast_ref(),

@@ -1,4 +1,4 @@
-//! Connecting servers with an account: the operations of people.
+//! Connects servers with an account: the operations for people.
 
 use super::handle::Mcp;
 use super::oauth::{Authorization, Callback, GivenClient, OAuthError};
@@ -17,8 +17,8 @@ impl Mcp {
         Ok(all.into_iter().collect())
     }
 
-    /// Starts an authorization and returns the URL that the person opens. `session` is the login session that may
-    /// complete it, and `redirect_uri` the address of the callback.
+    /// Starts an authorization and returns the URL that the person must open. `session` is the login session that may
+    /// complete it. `redirect_uri` is the address of the callback.
     pub async fn authorize(
         &self,
         name: &str,
@@ -32,8 +32,8 @@ impl Mcp {
             .await
     }
 
-    /// Completes an authorization and restarts the server. Returns `Ok` if the exchange failed and no earlier
-    /// authorization exists: the failure is stored, and the web UI shows it. An error returned here is not stored.
+    /// Completes an authorization and restarts the server. If the exchange fails and there is no earlier authorization,
+    /// returns `Ok`: the failure is stored, and the web UI shows it. A returned error is not stored.
     pub async fn finish_authorization(
         &self,
         actor: &Actor,
@@ -63,7 +63,7 @@ impl Mcp {
         Ok(is_revoked)
     }
 
-    /// Disconnects a server that was deleted from the settings, if possible: its tokens are still valid at the
+    /// Disconnects a server that was deleted from the settings, if possible. Its tokens are still valid at the
     /// authorization server.
     pub async fn disconnect_deleted(&self, actor: &Actor, name: &str) {
         let oauth = &self.dependencies.oauth;

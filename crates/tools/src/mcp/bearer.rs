@@ -27,7 +27,7 @@ impl Bearer {
         }
     }
 
-    /// Returns the reason for the missing connection, if it is the lack of an accepted token.
+    /// Returns the reason for the missing connection, if the reason is that no token was accepted.
     pub(super) fn error(&self) -> Option<ConnectError> {
         let error = self.error.load_full()?;
         Some(match &*error {
@@ -40,27 +40,28 @@ impl Bearer {
         })
     }
 
-    /// Keeps the error and returns its text.
+    /// Stores the error and returns its text.
     fn keep(&self, error: OAuthError) -> String {
         let text = error.text();
         self.error.store(Some(Arc::new(error)));
         text
     }
 
-    /// The token to send, if there is one; a new one in place of the rejected one. The error is for people and models.
+    /// Returns the token to send, if there is one. If `rejected` is given, gets a new token. The error is for people
+    /// and models.
     pub(super) async fn token(&self, rejected: Option<&Token>) -> Result<Option<Token>, String> {
         let token = self.oauth.token(&self.server, &self.url, rejected).await;
         token.map_err(|error| self.keep(error))
     }
 
-    /// The server accepted the token.
+    /// Records that the server accepted the token.
     pub(super) async fn accepted(&self, token: &Token) {
         if token.has_error {
             self.oauth.works(&self.server, token).await;
         }
     }
 
-    /// Handles the refusal of a request with this token, or without one. Returns the reason, as text for people.
+    /// Handles the refusal of a request with or without this token. Returns the reason as text for people.
     pub(super) async fn refused(&self, token: Option<&Token>) -> String {
         match token {
             Some(token) => {

@@ -60,7 +60,7 @@ struct RawArgument {
     required: Option<bool>,
 }
 
-/// Lists the capabilities of a server. A list that fails is empty.
+/// Lists the resources and prompts of a server. If a list fails, it is empty.
 pub(super) async fn offers(
     server: &str,
     peer: &Peer<RoleClient>,

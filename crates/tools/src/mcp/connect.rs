@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 use tokio::process::Command;
 use url::Url;
 
-/// The largest event accepted from a server. The library accepts 16 MiB of JSON.
+/// The largest event that is accepted from a server. The library accepts 16 MiB of JSON.
 const MAX_MESSAGE_BYTES: usize = 4 << 20;
 
 /// A server after the handshake.
@@ -59,7 +59,8 @@ pub(super) async fn connect(
     })
 }
 
-/// The variables in the server's settings, with their values. No other vault variable is exposed.
+/// Returns the variables in the server's settings, with their values. No other vault variable is
+/// exposed.
 async fn environment(
     server: &Server,
     env: &BTreeMap<String, McpVariable>,
@@ -75,7 +76,8 @@ async fn environment(
     for (name, variable) in env {
         let value = match variable {
             McpVariable::Literal(value) => value.clone(),
-            // The settings already reject it; this is the last check before the program starts.
+            // The settings already reject such a variable. This is the last check before the
+            // program starts.
             McpVariable::Vault(_) if steers_a_program(name) => continue,
             McpVariable::Vault(key) => {
                 let value = of_vault(server, &vault, key)?;
@@ -110,7 +112,7 @@ fn unreadable(error: &SecretsError) -> ConnectError {
     ConnectError::Secrets
 }
 
-/// Starts the program with only these variables and the inherited allow list.
+/// Starts the program. It gets only these variables and the inherited variables on the allow list.
 fn start(
     server: &Server,
     command: &str,
@@ -134,8 +136,8 @@ fn start(
     Ok(program)
 }
 
-/// Connects to the URL with the client for owner addresses. The client checks resolved names; literal
-/// addresses are checked here. Redirects are not followed, so the URL never changes.
+/// Connects to the URL with the client for owner addresses. The client checks resolved names. Literal addresses are
+/// checked here. Redirects are not followed, so the URL never changes.
 async fn call(
     server: &Server,
     url: &Url,

@@ -1,4 +1,4 @@
-//! Why there is no connection to a server.
+//! Errors of the connection to a server.
 
 /// Why there is no connection. Shown to people; contains no secrets.
 #[derive(Debug, thiserror::Error)]
@@ -26,7 +26,7 @@ pub(super) enum ConnectError {
     Url(#[from] gatehouse_outbound::OutboundError),
     #[error("it requires an authorization; connect it on the MCP servers page")]
     Unauthorized,
-    /// The stored tokens cannot be read or refreshed now.
+    /// The stored tokens cannot currently be read or refreshed.
     #[error("there is no access token for it: {0}")]
     NoToken(String),
     #[error("the MCP handshake failed")]

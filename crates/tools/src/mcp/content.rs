@@ -9,14 +9,14 @@ use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 
 /// Ends an answer that was cut.
 const CUT_MARK: &str = "\n[cut]";
-/// How many images and other files of an answer are read.
+/// The maximum number of images and other files of an answer that are read.
 const MAX_FILES: usize = 4;
 
-/// The conversion of one answer. Images become files and are mentioned in the text, documents become text, and audio
-/// is only mentioned.
+/// The conversion of one answer. Images become files and are mentioned in the text. Documents become text. Audio is
+/// only mentioned.
 pub(super) struct Content<'a> {
     reader: &'a FileReader,
-    /// Images are named after it.
+    /// The name of the tool, after which images are named.
     tool: &'a str,
     /// How many files were read.
     read: usize,
@@ -33,7 +33,7 @@ impl<'a> Content<'a> {
         }
     }
 
-    /// Only mentions the files.
+    /// Creates a conversion that only mentions files.
     pub(super) fn without_files(reader: &'a FileReader, tool: &'a str) -> Self {
         Self {
             read: MAX_FILES,
@@ -48,7 +48,8 @@ impl<'a> Content<'a> {
         }
     }
 
-    /// The text of an answer. An answer marked as an error becomes one, without images.
+    /// Returns the text of an answer. An answer that is marked as an error becomes an error without
+    /// images.
     pub(super) async fn answer(&mut self, result: &CallToolResult) -> Result<String, ToolError> {
         let is_error = result.is_error == Some(true);
         if is_error {
@@ -72,7 +73,7 @@ impl<'a> Content<'a> {
         }))
     }
 
-    /// The text of a resource, which may have several contents.
+    /// Returns the text of a resource, which may have several contents.
     pub(super) async fn resources(&mut self, contents: &[ResourceContents]) -> String {
         let mut parts = Vec::with_capacity(contents.len());
         for content in contents {
@@ -128,7 +129,7 @@ impl<'a> Content<'a> {
         }
     }
 
-    /// Reads a file. `None` if it is one too many or cannot be read.
+    /// Reads a file. Returns `None` if the maximum number is reached or the file cannot be read.
     async fn file(&mut self, name: String, base64: &str) -> Option<NewAttachment> {
         if self.read >= MAX_FILES {
             return None;
@@ -151,7 +152,7 @@ fn uri_of(contents: &ResourceContents) -> &str {
     }
 }
 
-/// The parts as a clean text of at most [`MAX_OUTPUT_BYTES`].
+/// Joins the parts to a clean text of at most [`MAX_OUTPUT_BYTES`].
 pub(super) fn within_limit(parts: &[String]) -> String {
     let mut text = readable(&parts.join("\n"));
     if text.len() > MAX_OUTPUT_BYTES {

@@ -1,4 +1,4 @@
-//! The dependencies of the servers, their settings, and the names of their tokens.
+//! The dependencies of the servers, their settings, and the names of their token variables.
 
 use super::oauth::OAuth;
 use super::status::Board;
@@ -26,7 +26,7 @@ pub(crate) type Publish = Arc<dyn Fn(&str, Vec<Arc<dyn Tool>>) + Send + Sync>;
 pub(crate) struct Dependencies {
     pub(crate) parts: ToolsParts,
     pub(crate) publish: Publish,
-    /// For requests to servers over HTTP.
+    /// The secrets for requests to HTTP servers.
     pub(super) request_secrets: RequestSecrets,
     pub(super) oauth: OAuth,
     pub(super) board: Board,
@@ -45,12 +45,12 @@ pub(crate) struct Dependencies {
 #[derive(Clone)]
 pub(super) struct ConfiguredServers {
     pub(super) servers: BTreeMap<String, Arc<McpServer>>,
-    /// How often each server was started again on request.
+    /// The number of requested restarts of each server.
     pub(super) restarts: BTreeMap<String, u64>,
     pub(super) child_variables: Arc<Vec<(String, OsString)>>,
 }
 
-/// The vault variable with the token of a server: `MCP_FILES_TOKEN` for `files`.
+/// Returns the vault variable with the token of a server: `MCP_FILES_TOKEN` for `files`.
 pub(super) fn token_variable(server: &str) -> String {
     let letter = |c: char| {
         if c.is_ascii_alphanumeric() {
@@ -63,8 +63,8 @@ pub(super) fn token_variable(server: &str) -> String {
     format!("MCP_{name}_TOKEN")
 }
 
-/// The environment variables in the vault that a server uses, whether they exist or not. For a program they are those
-/// in its variables, for a URL those that it and its headers name and the one for its token.
+/// Returns the vault variables that a server uses, whether they exist or not. A program uses the variables in its
+/// settings. A URL uses the variables that the URL and its headers name, and the variable for its token.
 pub fn vault_variables(name: &str, server: &McpServer) -> Vec<String> {
     let names: BTreeSet<String> = match server {
         McpServer::Command { env, .. } => {
@@ -84,7 +84,7 @@ pub fn vault_variables(name: &str, server: &McpServer) -> Vec<String> {
     names.into_iter().collect()
 }
 
-/// The key binding of the server at this URL.
+/// Returns the key binding of the server at this URL.
 pub(super) fn service_at(url: &Url) -> KeyBinding {
     KeyBinding::of_url("mcp", url)
 }

@@ -62,17 +62,17 @@ impl Mcp {
         &self.dependencies.parts.secrets
     }
 
-    /// The status of each configured server.
+    /// Returns the status of each configured server.
     pub fn status(&self) -> Vec<McpStatus> {
         self.dependencies.board.all()
     }
 
-    /// The status of each server by name, with notification of changes.
+    /// Returns the status of each server by name, with notification of changes.
     pub fn watch(&self) -> watch::Receiver<BTreeMap<String, McpStatus>> {
         self.dependencies.board.watch()
     }
 
-    /// The HTTP server that takes its token from this vault variable.
+    /// Returns the HTTP server that takes its token from this vault variable.
     pub(crate) fn service_of_variable(&self, variable: &str) -> Option<KeyBinding> {
         let wanted = self.wanted.borrow();
         let mut servers = wanted.servers.iter();
@@ -97,7 +97,7 @@ impl Mcp {
             .send_modify(|count| *count = count.wrapping_add(1));
     }
 
-    /// Adds new servers to the board at once.
+    /// Adds new servers to the board immediately.
     fn announce(&self) {
         let known = self.status();
         for (name, settings) in &self.wanted.borrow().servers {

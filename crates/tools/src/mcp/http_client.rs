@@ -1,6 +1,6 @@
-//! The HTTP client of MCP servers. Fills secrets into each request and removes them from the answers. Answers a call
-//! whose answer is too large: the MCP library ends the stream without the reason, or reports that the request could not
-//! be sent.
+//! The HTTP client of MCP servers. It inserts secrets into each request and removes them from the answers. It also
+//! answers a call whose answer is too large. The MCP library would end the stream without the reason, or report that
+//! the request could not be sent.
 
 mod clean;
 mod token;
@@ -34,12 +34,12 @@ pub(super) struct HttpClient {
     /// The server's additional headers. They may name secrets.
     headers: Arc<BTreeMap<String, String>>,
     secrets: RequestSecrets,
-    /// For requests without a fixed token.
+    /// The source of tokens for requests without a fixed token.
     bearer: Bearer,
     /// The tokens that were sent, newest first.
     tokens: Arc<ArcSwap<Vec<(String, SecretString)>>>,
-    /// Removes the secrets in the headers of the settings, and every other one that was sent: a server may return one
-    /// later, or in another stream.
+    /// Removes the secrets in the headers of the settings, and every other secret that was sent. A server may return a
+    /// secret later, or in another stream.
     sent: Arc<ArcSwap<Redactor>>,
 }
 
@@ -75,7 +75,7 @@ impl HttpClient {
             url,
             headers: &self.headers,
         };
-        // The owner wrote the headers and the URL.
+        // The owner wrote the headers and the URL, so they are trusted.
         let filled = self.secrets.fill(request, Audience::Trusted).await;
         let filled = filled.map_err(|error| error.message)?;
         if filled.redactor.is_needed() {

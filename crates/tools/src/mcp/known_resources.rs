@@ -1,4 +1,4 @@
-//! The resources that a server listed, which decide the effect of reading one.
+//! The resources that a server listed. They decide the effect of reading a resource.
 
 use super::offers::McpResource;
 use gatehouse_agents::Effect;
@@ -17,8 +17,8 @@ impl KnownResources {
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = uris;
     }
 
-    /// The effect of reading a URI. A URI that the server listed reveals nothing to it; any other URI was written by a
-    /// model and may contain private data.
+    /// Returns the effect of reading a URI. A URI that the server listed reveals nothing to the server. Any other URI
+    /// was written by a model and may contain private data.
     pub(super) fn effect_of_read(&self, input: &Value, has_private: bool) -> Effect {
         let uri = input.get("uri").and_then(Value::as_str).unwrap_or_default();
         let known = self.0.read().unwrap_or_else(PoisonError::into_inner);

@@ -36,7 +36,7 @@ struct RawTool {
     annotations: Option<Hints>,
 }
 
-/// Lists all usable tools and logs the others. `known`: the server has resources, so there are tools for them.
+/// Lists all usable tools and logs the others. `known` is set if the server has resources, which adds tools for them.
 pub(super) async fn tools(
     server: &str,
     (peer, reader): (&Peer<RoleClient>, &Arc<FileReader>),

@@ -4,9 +4,10 @@ use secrecy::{ExposeSecret, SecretString};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 use tokio::process::ChildStderr;
 
-/// Longer lines are split.
+/// The maximum length of a line, in bytes. Longer lines are split.
 const MAX_LINE_BYTES: u64 = 4096;
-/// Shorter values occur in ordinary text and are not treated as secrets.
+/// The minimum length of a secret, in bytes. Shorter values occur in ordinary text and are not
+/// treated as secrets.
 const MIN_SECRET_BYTES: usize = 6;
 
 /// Logs a program's standard error until it closes.

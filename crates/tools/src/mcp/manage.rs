@@ -1,4 +1,4 @@
-//! Managing the servers: approve, restart, test, delete the authorization.
+//! Manages the servers: approves tools, restarts, tests, and deletes authorizations.
 
 mod error;
 
@@ -12,20 +12,20 @@ use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long a call waits for a server to connect or to fail.
+/// The maximum wait for a server to connect or to fail.
 const WAIT: Duration = Duration::from_secs(90);
 
 impl Mcp {
-    /// The status of one server.
+    /// Returns the status of one server.
     pub fn find(&self, name: &str) -> Result<McpStatus, McpError> {
         let mut all = self.status().into_iter();
         all.find(|status| status.name == name)
             .ok_or(McpError::NotFound)
     }
 
-    /// Approves tools of a connected server in their current form, and withdraws the approval of tools that it no
-    /// longer offers. `tools` contains the server's or the agents' names; all tools by default. `digest` comes from the
-    /// status that the caller saw.
+    /// Approves tools of a connected server in their current form, and withdraws the approval of tools that the server
+    /// no longer offers. `tools` contains the server's or the agents' names, and defaults to all tools. `digest` comes
+    /// from the status that the caller received.
     pub async fn approve(
         &self,
         actor: &Actor,
@@ -107,21 +107,22 @@ impl Mcp {
         Ok(forgotten?)
     }
 
-    /// Starts a server again on every node, and waits until it is connected to this one or has failed.
+    /// Restarts a server on every node. Waits until the server is connected to this node or has failed.
     pub async fn restart(&self, name: &str) -> Result<McpStatus, McpError> {
         self.find(name)?;
         self.request_elsewhere(Elsewhere::Restart, name).await?;
         self.restart_here(name).await
     }
 
-    /// Like [`Self::restart`], on this node only: after a change of its settings, the others do it as well.
+    /// Restarts a server like [`Self::restart`], on this node only. After a change of its settings, the other nodes
+    /// restart it too.
     pub async fn restart_here(&self, name: &str) -> Result<McpStatus, McpError> {
         let before = self.find(name)?.run;
         self.start_again(name);
         self.settled_when(name, |status| status.run > before).await
     }
 
-    /// Starts a server again on this node, without waiting for it.
+    /// Restarts a server on this node, without waiting for it.
     pub(super) fn start_again(&self, name: &str) {
         self.wanted.send_modify(|wanted| {
             let mut next = (**wanted).clone();
@@ -130,8 +131,8 @@ impl Mcp {
         });
     }
 
-    /// Asks a connected server for its tools again, or starts it again, and waits for the outcome. Other nodes start it
-    /// again if it is not connected there.
+    /// Requests the tools of a connected server again, or restarts the server if it is not connected. Waits for the
+    /// outcome. Other nodes restart the server if it is not connected there.
     pub async fn test(&self, name: &str) -> Result<McpStatus, McpError> {
         let state = self.find(name)?.state;
         self.request_elsewhere(Elsewhere::Test, name).await?;

@@ -1,7 +1,7 @@
 //! MCP servers: programs and services that provide more tools, for trusted turns only.
 //!
 //! One task supervises all servers, and each server has its own task. A server that exits or cannot start is retried
-//! with a growing delay; until then its tools are unavailable. The gateway's start does not wait for any of this.
+//! with a growing delay. Its tools are unavailable until then. The gateway's start does not wait for the servers.
 
 #[cfg(feature = "mcp")]
 mod ask;

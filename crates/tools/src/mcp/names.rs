@@ -1,8 +1,8 @@
 //! The names of MCP tools as agents see them.
 //!
-//! Approvals and policies use these names, so they must be unique across all servers. Providers accept 64
-//! letters, digits, `_` and `-`; servers and tools may have other names. A name that is changed to fit, or
-//! that could be read as another server's, ends in a hash of the original.
+//! Approvals and policies use these names, so they must be unique across all servers. Providers accept 64 letters,
+//! digits, `_` and `-`. Servers and tools may have other names. If a name is changed to fit, or could be the name of
+//! another server, a hash of the original is appended.
 
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
@@ -11,10 +11,11 @@ use std::fmt::Write as _;
 const MAX_NAME: usize = 64;
 /// The longest server part.
 const MAX_SERVER: usize = 32;
-/// Hex digits of a server's hash. The operator chooses its name, so collisions are not an attack.
+/// The number of hex digits in a server's hash. The operator chooses the server's name, so
+/// collisions are not an attack.
 const SERVER_DIGITS: usize = 8;
-/// Hex digits of a tool's hash. The server chooses its name and must not be able to find a collision with
-/// another tool.
+/// The number of hex digits in a tool's hash. The server chooses the tool's name, and must not be able to find a
+/// collision with another tool.
 const TOOL_DIGITS: usize = 16;
 
 /// Returns `mcp__<server>__<tool>`.
@@ -37,8 +38,8 @@ pub(super) fn full_name(server: &str, tool: &str) -> String {
     format!("mcp__{server}__{tool}")
 }
 
-/// The name used by earlier versions, which several tools may share. Only rules that restrict a tool still
-/// match it.
+/// Returns the name that earlier versions used. Several tools may share it. Only rules that restrict a tool still match
+/// this name.
 pub(super) fn former_name(server: &str, tool: &str) -> String {
     let mut name = format!("mcp__{}__{}", replaced(server), replaced(tool));
     if name.len() > MAX_NAME {
@@ -58,7 +59,8 @@ fn replaced(text: &str) -> String {
     text.chars().map(letter).collect()
 }
 
-/// Whether a part can stay unchanged. A part that already ends like a hash gets a hash appended.
+/// Returns whether a part can stay unchanged. A part that already ends like a hash gets a hash
+/// appended.
 fn fits(part: &str, max: usize, digits: usize) -> bool {
     let is_number = |end: &str| {
         end.len() == digits
@@ -71,7 +73,7 @@ fn fits(part: &str, max: usize, digits: usize) -> bool {
         && !part.rsplit_once('-').is_some_and(|(_, end)| is_number(end))
 }
 
-/// Returns as much of the part as fits, followed by the hash of the whole.
+/// Returns the beginning of the part, followed by the hash of the whole part.
 fn numbered(part: &str, max: usize, digits: usize) -> String {
     let mut text = replaced(part);
     while let Some(at) = text.find("__") {

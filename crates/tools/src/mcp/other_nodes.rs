@@ -1,23 +1,23 @@
-//! Starts servers again on the other nodes of a shared database. A request is a row in the change feed. It names the
-//! process that made it, which has started its own server already.
+//! Restarts servers on the other nodes of a shared database. A request is a row in the change feed. The row contains
+//! the ID of the requesting process, which has already restarted its own server.
 
 use super::handle::Mcp;
 use super::status::McpState;
 use gatehouse_store::StoreError;
 
-/// What the other nodes do with their process or connection of the server.
+/// The action of the other nodes for the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Elsewhere {
-    /// They start it again.
+    /// Restart the server.
     Restart,
-    /// They start it again if it is not connected.
+    /// Restart the server if it is not connected.
     Test,
 }
 
 impl Elsewhere {
     const ALL: [Self; 2] = [Self::Restart, Self::Test];
 
-    /// The beginning of the subject of the change. The ID of the process and the name of the server follow.
+    /// Returns the prefix of the change's subject. The ID of the process and the name of the server follow.
     const fn prefix(self) -> &'static str {
         match self {
             Self::Restart => "mcp_restart:",
@@ -27,7 +27,7 @@ impl Elsewhere {
 }
 
 impl Mcp {
-    /// Requests something of the other nodes. Nothing is written on a database of a single node.
+    /// Sends a request to the other nodes. Nothing is written if the database has a single node.
     pub(super) async fn request_elsewhere(
         &self,
         request: Elsewhere,
@@ -45,8 +45,7 @@ impl Mcp {
         write.await
     }
 
-    /// Applies a change of any node: starts the server again that it names. Ignores other subjects, and requests of
-    /// this process.
+    /// Applies a change of any node: restarts the named server. Ignores other subjects, and requests of this process.
     pub fn apply_change(&self, subject: &str) {
         let mut requests = Elsewhere::ALL.into_iter();
         let found = requests.find_map(|it| Some((it, subject.strip_prefix(it.prefix())?)));

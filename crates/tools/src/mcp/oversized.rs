@@ -1,4 +1,4 @@
-//! Answers calls whose answer is too large. The MCP library discards such a message, and the call would wait until its
+//! Answers calls whose answer is too large. The MCP library discards such an answer, and the call would wait until its
 //! time limit.
 
 use std::io;
@@ -8,21 +8,21 @@ use tokio::io::{AsyncRead, ReadBuf};
 
 /// The number of bytes per read.
 const READ_BYTES: usize = 8 * 1024;
-/// The longest kept text of a member: a name or an ID.
+/// The longest text that is kept of a member (a name or an ID), in bytes.
 const MAX_TOKEN_BYTES: usize = 256;
 
-/// The error message of a call whose answer is too large.
+/// Returns the error message of a call whose answer is too large.
 pub(super) fn too_large(max_bytes: usize) -> String {
     format!("The answer is larger than {} MiB.", max_bytes >> 20)
 }
 
-/// Lines of JSON-RPC messages. A line over the limit becomes an error response to the same call, or is left out if it
-/// is not a response.
+/// Lines of JSON-RPC messages. A line over the limit becomes an error response to the same call. If it is not a
+/// response, it is dropped.
 pub(super) struct Limited<R> {
     inner: R,
     max_bytes: usize,
     line: Vec<u8>,
-    /// Set while the rest of a line over the limit is read.
+    /// Set while the rest of a line over the limit is being read.
     scan: Option<Scan>,
     ready: Vec<u8>,
     /// The number of bytes of `ready` that were delivered.
@@ -167,7 +167,7 @@ impl Scan {
         }
     }
 
-    /// The error response to the call, as a line.
+    /// Returns the error response to the call, as a line.
     fn refusal(self, max_bytes: usize) -> Vec<u8> {
         let id = self.id.filter(|_| !self.has_method);
         let id: Option<serde_json::Value> = id.and_then(|id| serde_json::from_slice(&id).ok());

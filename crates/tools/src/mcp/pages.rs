@@ -8,7 +8,8 @@ use std::io;
 
 /// Limit on the pages of a list.
 const MAX_PAGES: usize = 50;
-/// When the entries have this many bytes, no further page is read. A page has at most 16 MiB.
+/// The total size of entries after which no further page is read, in bytes. A page has at most 16
+/// MiB.
 const MAX_BYTES: usize = 16 << 20;
 
 /// The entries of the pages that were read.
@@ -28,7 +29,7 @@ impl Listed {
     }
 }
 
-/// Counts the bytes that are written to it.
+/// A writer that counts the bytes written to it.
 struct Count(usize);
 
 impl io::Write for Count {
@@ -42,14 +43,15 @@ impl io::Write for Count {
     }
 }
 
-/// The size as JSON, in bytes.
+/// Returns the size as JSON, in bytes.
 fn json_bytes(page: &[Value]) -> usize {
     let mut count = Count(0);
     serde_json::to_writer(&mut count, page).map_or(usize::MAX, |()| count.0)
 }
 
-/// The first `max` entries of a list, and whether there are more. `field` contains the entries of a page. They stay in
-/// their wire format, because the library's types would reject the whole page for one invalid entry.
+/// Returns the first `max` entries of a list, and whether there are more. `field` is the member with the entries of a
+/// page. The entries stay in their wire format, because the library's types would reject a whole page for one invalid
+/// entry.
 pub(super) async fn entries(
     peer: &Peer<RoleClient>,
     (field, max): (&str, usize),

@@ -1,8 +1,8 @@
 //! A server's program: its pipes and its termination.
 //!
-//! The program leads its own process group. It is stopped as the MCP specification requires: its input
-//! is closed, then it receives SIGTERM. In any case, all remaining processes of the group are killed before
-//! the program is reaped, because until then the group ID cannot be reused.
+//! The program leads its own process group. It is stopped as the MCP specification requires: its input is closed, then
+//! it receives SIGTERM. All remaining processes of the group are then killed before the program is reaped. Until then,
+//! the group ID cannot be reused.
 
 use super::oversized::Limited;
 use rmcp::RoleClient;
@@ -16,9 +16,10 @@ use std::time::Duration;
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::time::sleep;
 
-/// The largest message accepted from a program. A longer answer becomes an error of its call.
+/// The largest message that is accepted from a program. A larger answer becomes an error of its
+/// call.
 const MAX_MESSAGE_BYTES: usize = 4 << 20;
-/// How long the program may take to exit after each request.
+/// The time that the program has to exit after each of these steps.
 const GRACE: Duration = Duration::from_secs(2);
 /// The polling interval during that time.
 const LOOK: Duration = Duration::from_millis(20);
@@ -27,7 +28,7 @@ const LOOK: Duration = Duration::from_millis(20);
 pub(super) struct Program {
     transport: AsyncRwTransport<RoleClient, Limited<ChildStdout>, ChildStdin>,
     child: Child,
-    /// The process group it leads; `None` once terminated.
+    /// The process group that the program leads. `None` after termination.
     group: Option<Pid>,
 }
 

@@ -12,8 +12,8 @@ const MAX_ARGUMENT: usize = 10_000;
 /// The text of a prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct McpPromptText {
-    /// Without invisible characters. If the server also wrote answers of the assistant, each message is preceded by its
-    /// role.
+    /// The text without invisible characters. If the server also wrote answers of the assistant, each message begins
+    /// with its role.
     pub text: String,
     /// How many invisible characters were removed.
     pub hidden: usize,
@@ -89,7 +89,7 @@ impl Mcp {
     }
 }
 
-/// Checks the arguments against those that the prompt has.
+/// Checks the arguments against the prompt's arguments.
 fn check(prompt: &McpPrompt, arguments: &BTreeMap<String, String>) -> Result<(), String> {
     for (name, value) in arguments {
         if !prompt.arguments.iter().any(|known| known.name == *name) {
@@ -131,7 +131,7 @@ async fn of_messages(
             Role::Assistant => format!("Assistant: {text}"),
         });
     }
-    // An empty line between two messages.
+    // An empty line separates two messages.
     let parts: Vec<String> = parts.into_iter().map(|part| part + "\n").collect();
     McpPromptText {
         text: within_limit(&parts),
@@ -139,8 +139,8 @@ async fn of_messages(
     }
 }
 
-/// A text without invisible characters, and how many it had. Joiners and variation selectors stay after a character
-/// outside ASCII, as emoji and some scripts need them.
+/// Returns a text without invisible characters, and the number of removed characters. Joiners and variation selectors
+/// after a character outside ASCII are kept, because emoji and some scripts need them.
 #[cfg(feature = "mcp")]
 fn visible_part(text: &str) -> (String, usize) {
     use gatehouse_domain::visible;

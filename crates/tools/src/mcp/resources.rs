@@ -17,10 +17,11 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use tokio::time::timeout;
 
-/// Space in a list for the note that there are more.
+/// The space in a list for the note that there are more entries.
 const NOTE_BYTES: usize = 100;
 
-/// The two tools. Approvals store their descriptions and schemas: after a change, each server needs a new approval.
+/// Returns the two tools. Approvals store their descriptions and schemas, so a change of these texts needs a new
+/// approval for each server.
 pub(super) fn tools(
     server: &str,
     (peer, reader): (&Peer<RoleClient>, &Arc<FileReader>),

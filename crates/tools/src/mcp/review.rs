@@ -1,5 +1,5 @@
-//! Compares a server's tools with the approved ones. A tool is offered only in its approved form. The tools of a server
-//! without approvals are approved in their current form when it first connects.
+//! Compares a server's tools with the approved ones. A tool is offered only in its approved form. If a server has no
+//! approvals when it first connects, its tools are approved in their current form.
 
 use super::dependencies::Dependencies;
 use super::status::{McpReview, McpToolStatus, ToolForm};
@@ -22,7 +22,7 @@ pub(super) struct Reviewed {
 }
 
 impl Reviewed {
-    /// Whether the tool may be offered.
+    /// Returns whether the tool may be offered.
     pub(super) fn admits(&self, tool: &McpTool) -> bool {
         let approved = |status: &McpToolStatus| status.review == McpReview::Approved;
         let mut tools = self.tools.iter();
@@ -37,7 +37,7 @@ impl Reviewed {
     }
 }
 
-/// Reviews the tools of a server. The first time, approves all of them.
+/// Reviews the tools of a server. At the first connection, approves all of them.
 pub(super) async fn review(
     dependencies: &Dependencies,
     server: &str,
@@ -130,7 +130,7 @@ fn compared(
                 approved: None,
                 offered: None,
             });
-        // A form that a newer version stored counts as a different one.
+        // A form that a newer version stored counts as different.
         let form: Option<ToolForm> = serde_json::from_str(&row.form).ok();
         if status.offered.is_some() {
             status.review = if status.offered == form {
@@ -150,7 +150,7 @@ fn digest_of(forms: &[(String, String)]) -> String {
     HEXLOWER.encode(digest.get(..16).unwrap_or_default())
 }
 
-/// Records, once, that tools of a server differ from their approved form.
+/// Adds an audit row, once, that tools of a server differ from their approved form.
 pub(super) async fn note_change(
     dependencies: &Dependencies,
     server: &str,

@@ -49,7 +49,7 @@ fn are_schemas(properties: &Value) -> bool {
         .is_some_and(|all| all.values().all(schema))
 }
 
-/// Recurses at most `left` levels.
+/// Returns whether the value is at most `left` levels deep.
 fn depth_is_fine(value: &Value, left: usize) -> bool {
     match value {
         Value::Array(items) => left > 0 && items.iter().all(|v| depth_is_fine(v, left - 1)),

@@ -15,7 +15,7 @@ pub(super) struct Server {
     pub(super) run: u64,
 }
 
-/// The group of a server's tools.
+/// Returns the group of a server's tools.
 pub(super) fn group(server: &str) -> String {
     format!("mcp:{server}")
 }

@@ -17,15 +17,15 @@ use std::time::{Duration, Instant};
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
-/// How long the start and the handshake may take. A program may have to download itself first.
+/// The time limit for the start and the handshake. A program may have to download itself first.
 const CONNECT_TIME: Duration = Duration::from_mins(1);
-/// How long a stopped server may take to exit: its input is closed, then it gets SIGTERM, then it is killed.
+/// The time limit for stopping a server: its input is closed, then it gets SIGTERM, then it is killed.
 const CLOSE_TIME: Duration = Duration::from_secs(8);
-/// The first retry delay. It doubles each time.
+/// The first retry delay. The delay doubles with each retry.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 /// The longest retry delay.
 const LONGEST_WAIT: Duration = Duration::from_mins(5);
-/// A server that ran this long is retried as if it had never failed.
+/// The run time after which a failed server is retried as if it had never failed before.
 const HEALTHY: Duration = Duration::from_mins(1);
 /// The minimum interval between two listings.
 const BETWEEN_LISTS: Duration = Duration::from_millis(500);
@@ -52,15 +52,15 @@ impl Server {
         let mut needs_person = false;
         loop {
             let began = Instant::now();
-            // The page offers to connect an account also during the next attempt.
+            // During the next attempt, the web UI still offers to connect an account.
             self.dependencies.board.set(McpStatus {
                 is_unauthorized: needs_person,
                 ..self.status()
             });
             let end = Box::pin(self.session(&stop)).await;
             self.dependencies.peers.remove(&self.name);
-            // The server's tools stay listed and report that it is restarting. The supervisor removes the tools of a
-            // deleted server.
+            // The server's tools stay listed, and calls report that the server is restarting. The supervisor removes
+            // the tools of a deleted server.
             let error = match end {
                 Err(error) if !stop.is_cancelled() => error,
                 _ => return,
@@ -95,7 +95,8 @@ impl Server {
         }
     }
 
-    /// Starts the server and serves it. Returns an error when it ends, `Ok` after `stop`.
+    /// Starts the server and serves it. Returns an error when the server ends, and `Ok` after
+    /// `stop`.
     async fn session(&self, stop: &CancellationToken) -> Result<(), ServerError> {
         let listener = Listener::new(self.name.clone());
         let changed = listener.changed();
@@ -110,7 +111,7 @@ impl Server {
         let mut refresh = self.dependencies.refresh.subscribe();
         let known = Arc::new(KnownResources::default());
         let served = async {
-            // One audit row, however often the server changes its tools.
+            // There is one audit row per run, even if the server changes its tools several times.
             let mut is_noted = false;
             loop {
                 is_noted = self.publish(&peer, &known, is_noted).await?;
@@ -146,7 +147,7 @@ impl Server {
         }
     }
 
-    /// A start without tools.
+    /// Returns the status of a server that is starting and has no tools.
     fn status(&self) -> McpStatus {
         McpStatus {
             name: self.name.clone(),
@@ -165,11 +166,11 @@ impl Server {
 }
 
 async fn end_of(service: RunningService<RoleClient, Listener>) {
-    // The reason does not matter.
+    // The reason for the end is not needed.
     drop(service.waiting().await);
 }
 
-/// The delay before the next attempt.
+/// Returns the delay before the next attempt.
 fn wait(failures: u32) -> Duration {
     let factor = 1_u32.checked_shl(failures).unwrap_or(u32::MAX);
     FIRST_WAIT.saturating_mul(factor).min(LONGEST_WAIT)

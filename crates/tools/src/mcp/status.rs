@@ -19,18 +19,18 @@ pub struct McpStatus {
     pub tools: usize,
     /// Every tool that the server offers or that was approved, by name; empty while it is not connected.
     pub listed: Vec<McpToolStatus>,
-    /// Identifies the server's current tools, for an approval of exactly these.
+    /// A digest of the server's current tools, for an approval of exactly these tools.
     pub digest: String,
     /// The resources and prompts; none while the server is not connected.
     #[serde(skip)]
     pub offers: Arc<McpOffers>,
-    /// Counts the reports of this server.
+    /// The number of status reports of this server.
     #[serde(skip)]
     pub reports: u64,
-    /// Counts the starts of all servers: a larger number is a later start.
+    /// The number of this start among the starts of all servers. A larger number is a later start.
     #[serde(skip)]
     pub run: u64,
-    /// Whether it refused a request because it needs an authorization.
+    /// Whether the server refused a request because it needs an authorization.
     #[serde(skip)]
     pub is_unauthorized: bool,
     /// The error, for people. Contains no secrets.
@@ -38,7 +38,7 @@ pub struct McpStatus {
     pub problem: Option<String>,
 }
 
-/// The description and schema of a tool as a person approves them, and the server's hints about effects.
+/// The description and schema of a tool in the form that a person approves, and the server's hints about effects.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ToolForm {
@@ -54,7 +54,7 @@ pub struct ToolForm {
 }
 
 impl ToolForm {
-    /// The stored form. Equal forms have equal texts.
+    /// Returns the stored form. Equal forms have equal texts.
     pub fn text(&self) -> String {
         // Serialization cannot fail: the keys of a `Value` are strings.
         serde_json::to_string(self).unwrap_or_default()
@@ -67,7 +67,7 @@ impl ToolForm {
 pub enum McpReview {
     /// The tool is offered in this form.
     Approved,
-    /// The server offers it in another form. It is not offered to agents.
+    /// The server offers the tool in another form. It is not offered to agents.
     Changed,
     /// The tool was never approved and is not offered to agents.
     New,
@@ -85,7 +85,7 @@ pub struct McpToolStatus {
     pub review: McpReview,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approved: Option<ToolForm>,
-    /// The form that the server offers now.
+    /// The form that the server currently offers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offered: Option<ToolForm>,
 }

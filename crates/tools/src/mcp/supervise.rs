@@ -18,7 +18,7 @@ pub(super) struct Supervisor {
     wanted: watch::Receiver<Arc<ConfiguredServers>>,
     tasks: TaskTracker,
     running: BTreeMap<String, Running>,
-    /// How many servers were started.
+    /// The number of started servers.
     runs: u64,
 }
 
@@ -59,7 +59,7 @@ impl Supervisor {
             self.start_missing(&wanted, &stop);
             tokio::select! {
                 () = stop.cancelled() => break,
-                // The sender exists as long as the gateway; without it the settings no longer change.
+                // The sender exists as long as the gateway. Without a sender, the settings can no longer change.
                 changed = self.wanted.changed() => if changed.is_err() { break },
             }
         }
@@ -67,7 +67,8 @@ impl Supervisor {
         join_all(self.running.into_values().map(|running| running.task)).await;
     }
 
-    /// Stops the servers that are no longer wanted, whose settings have changed, or that a person restarts.
+    /// Stops servers that are no longer in the settings, whose settings have changed, or for which a person requested a
+    /// restart.
     async fn stop_others(&mut self, wanted: &ConfiguredServers) {
         let unwanted = self.running.iter().filter(|(name, running)| {
             let same = |settings: &Arc<McpServer>| settings.is_same(&running.settings);

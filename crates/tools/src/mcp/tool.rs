@@ -32,22 +32,22 @@ pub(super) struct McpTool {
     pub(super) name: String,
     /// The name used by earlier versions.
     pub(super) former_name: String,
-    /// The server's name for it.
+    /// The server's name for the tool.
     pub(super) remote_name: String,
     pub(super) server: String,
-    /// Without characters that control terminals or change the text direction.
+    /// The description without characters that control terminals or change the text direction.
     pub(super) description: String,
-    /// The description that a person approves, with these characters.
+    /// The description that a person approves, with those characters.
     pub(super) described: String,
     pub(super) parameters: Value,
     pub(super) hints: Hints,
     pub(super) peer: Peer<RoleClient>,
-    /// Reads returned files.
+    /// Reads files that the server returns.
     pub(super) reader: Arc<FileReader>,
 }
 
-/// A server's hints about a tool's effects (MCP 2025-06-18, `ToolAnnotations`). `None` if the server gives no hint.
-/// They count only because a person approved them with the rest of the tool.
+/// A server's hints about a tool's effects (MCP 2025-06-18, `ToolAnnotations`). `None` if the server gives no hint. A
+/// hint is used only because a person approved it with the rest of the tool.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Hints {
@@ -58,9 +58,9 @@ pub(super) struct Hints {
 }
 
 impl McpTool {
-    /// The form that a person approves.
+    /// Returns the form that a person approves.
     pub(super) fn form(&self) -> ToolForm {
-        // A server may list the members in another order each time.
+        // A server may list the members in a different order each time, so they are sorted.
         let mut parameters = self.parameters.clone();
         parameters.sort_all_objects();
         ToolForm {
@@ -135,7 +135,8 @@ impl Tool for McpTool {
         Audience::Trusted
     }
 
-    /// A tool that the server does not call read-only counts as one that changes something.
+    /// Returns the effect. A tool without the read-only hint counts as a tool that changes
+    /// something.
     fn effect(&self, input: &Value, has_private: bool) -> Effect {
         if let Kind::ReadResource(known) = &self.kind {
             known.effect_of_read(input, has_private)

@@ -29,7 +29,7 @@ enum Meaning<'d> {
 
 /// The widths in em.
 struct Widths {
-    /// Ranges of codes by their first one: the last one and the width.
+    /// Ranges of codes. The key is the first code; the value is the last code and the width.
     ranges: BTreeMap<u32, (u32, f32)>,
     other: f32,
 }
@@ -37,10 +37,10 @@ struct Widths {
 /// The space that a string takes on the page.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Shown {
-    /// In em.
+    /// The width in em.
     pub(super) width: f32,
     pub(super) codes: f32,
-    /// Number of codes that are a single byte 32, to which word spacing applies.
+    /// The number of codes that are a single byte 32. Word spacing applies to these.
     pub(super) spaces: f32,
 }
 
@@ -90,8 +90,8 @@ impl<'d> Font<'d> {
 }
 
 impl<'d> Meaning<'d> {
-    /// The mapping to Unicode, or else the encoding. Parses the mapping here, because the library expands every
-    /// range into single codes.
+    /// Reads the mapping to Unicode, or else the encoding. The mapping is parsed here, because the library expands
+    /// every range into single codes.
     fn read(document: &'d Document, font: &'d Dictionary, is_composite: bool) -> Self {
         if let Ok(map) = font.get_deref(b"ToUnicode", document) {
             let source = map.as_stream().ok();
@@ -137,7 +137,7 @@ impl Widths {
         }
     }
 
-    /// The widths of a composite font are in its only descendant (ISO 32000-1, 9.7.4.3).
+    /// Reads the widths of a composite font from its only descendant (ISO 32000-1, 9.7.4.3).
     fn of_composite(document: &Document, font: &Dictionary) -> Self {
         let descendants = font.get_deref(b"DescendantFonts", document);
         let descendant = descendants
@@ -196,7 +196,7 @@ fn code(document: &Document, object: &Object) -> Option<u32> {
     number.filter(|number| *number <= MAX_CODE)
 }
 
-/// A number that may be in an object of its own.
+/// Returns a number, which may be in a separate object.
 pub(super) fn float(document: &Document, object: &Object) -> Option<f32> {
     let (_, object) = document.dereference(object).ok()?;
     object.as_float().ok().filter(|number| number.is_finite())

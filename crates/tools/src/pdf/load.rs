@@ -5,21 +5,22 @@ use lopdf::{Document, LoadOptions, Object, ObjectId};
 use std::cell::Cell;
 use std::panic::resume_unwind;
 
-/// How much a stream may decompress to.
+/// The maximum decompressed size of a stream, in bytes.
 pub(super) const MAX_STREAM_BYTES: usize = 4 << 20;
-/// How much memory the objects of a document may take, roughly.
+/// The approximate maximum memory of a document's objects, in bytes.
 const MAX_OBJECTS_BYTES: usize = 128 << 20;
-/// The memory of an object besides its content: its fixed size and its map entry.
+/// The memory of an object without its content, in bytes: its fixed size and its map entry.
 const OBJECT_BYTES: usize = size_of::<Object>() + 32;
 
 thread_local! {
-    /// The unused part of [`MAX_OBJECTS_BYTES`]. A static, because the library takes only a plain function as a filter.
+    /// The unused part of [`MAX_OBJECTS_BYTES`]. It is a static, because the library accepts only a plain function as a
+    /// filter.
     static LEFT_BYTES: Cell<usize> = const { Cell::new(0) };
 }
 
 /// Parses a document. Unwinds the thread if it needs too much memory.
 pub(super) fn document(bytes: &[u8]) -> Result<Document, PdfError> {
-    // The library loads encrypted documents without the filter.
+    // The library loads encrypted documents without the filter, so they are refused.
     if has_name(bytes, b"Encrypt") {
         return Err(PdfError::Encrypted);
     }
@@ -35,7 +36,7 @@ pub(super) fn document(bytes: &[u8]) -> Result<Document, PdfError> {
     })
 }
 
-/// Whether a name occurs in the plain bytes. Each byte of a name may be written as `#` and two digits.
+/// Returns whether a name occurs in the plain bytes. Each byte of a name may be written as `#` and two digits.
 fn has_name(bytes: &[u8], name: &[u8]) -> bool {
     let mut starts = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'/');
     starts.any(|(at, _)| {
@@ -59,12 +60,12 @@ fn hex(high: u8, low: u8) -> Option<u8> {
     u8::try_from(digit(high)? * 16 + digit(low)?).ok()
 }
 
-/// The filter of the library: counts each object, and leaves out images. It keeps the original of a stream and the
-/// returned copy of any other object.
+/// Filters objects for the library: counts each object, and omits images. The library keeps the original of a stream, and
+/// the returned copy of any other object.
 fn keep(id: ObjectId, object: &mut Object) -> Option<(ObjectId, Object)> {
     let left = LEFT_BYTES.get().checked_sub(weight(object));
     let Some(left) = left else {
-        // The library offers no other way to stop. `resume_unwind` prints no message.
+        // Unwinding is the only way to stop the library. `resume_unwind` prints no message.
         resume_unwind(Box::new(PdfError::Unreadable));
     };
     LEFT_BYTES.set(left);
@@ -80,7 +81,7 @@ fn is_image(dictionary: &lopdf::Dictionary) -> bool {
     kind.is_ok_and(|kind| kind == b"Image")
 }
 
-/// The memory of an object. The library limits how deep objects are nested.
+/// Returns the memory of an object. The library limits how deep objects are nested.
 fn weight(object: &Object) -> usize {
     let of_dictionary = |dictionary: &lopdf::Dictionary| -> usize {
         let members = dictionary.iter();

@@ -16,7 +16,7 @@ pub(super) struct Matrix {
 impl Matrix {
     pub(super) const IDENTITY: Self = Self::translation(0.0, 0.0);
 
-    /// A transformation from the six numbers of a document.
+    /// Returns a transformation from the six numbers of a document.
     pub(super) fn from_numbers(numbers: &[f32]) -> Option<Self> {
         let &[scale_x, skew_y, skew_x, scale_y, left, bottom] = numbers else {
             return None;
@@ -36,7 +36,7 @@ impl Matrix {
         }
     }
 
-    /// This transformation, followed by another one.
+    /// Returns this transformation, followed by another one.
     pub(super) fn then(self, next: Self) -> Self {
         let turned = |(x, y): Vector| (x * next.x.0 + y * next.y.0, x * next.x.1 + y * next.y.1);
         let (left, bottom) = turned(self.origin);

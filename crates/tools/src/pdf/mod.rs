@@ -1,7 +1,7 @@
-//! Reads the text of PDF documents that strangers wrote. Uses no network.
+//! Reads the text of untrusted PDF documents. Uses no network.
 //!
-//! A small file can describe objects, streams and codes that need any amount of memory or time, so each of them has a
-//! limit here, and the work runs on its own thread, whose panic is an error of the call.
+//! A small file can describe objects, streams and codes that need any amount of memory or time. Each of these therefore
+//! has a limit here. The work runs on its own thread, and a panic of the thread becomes an error of the call.
 
 mod font;
 mod load;
@@ -17,18 +17,19 @@ use lopdf::Document;
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
-/// How long reading the pages may take. The pages read until then are returned.
+/// The time limit for reading the pages. The pages that were read within it are returned.
 const PAGES_TIME: Duration = Duration::from_secs(8);
-/// How long everything may take.
+/// The time limit for the whole document.
 const TOTAL_TIME: Duration = Duration::from_secs(16);
-/// Enough for objects nested as deeply as the library allows.
+/// The stack size. It is enough for objects that are nested as deeply as the library allows.
 const STACK_BYTES: usize = 32 << 20;
-/// How many documents are read at a time. Each can take several hundred MiB for a moment.
+/// The number of documents that are read concurrently. Each one can temporarily take several
+/// hundred MiB.
 const SLOTS: usize = 1;
-/// Pages after this much text are not read.
+/// The text size after which no further pages are read, in bytes.
 const MAX_TEXT_BYTES: usize = 4 << 20;
 
-/// Why a document cannot be read. The model reads this.
+/// Why a document cannot be read. The text is for the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum PdfError {
     #[error("The PDF is encrypted, so its text cannot be read.")]
@@ -52,7 +53,7 @@ impl PdfReader {
         }
     }
 
-    /// The title and the text of a document. A line before each page gives its number.
+    /// Returns the title and the text of a document. A line before each page contains its number.
     pub(crate) async fn read(&self, bytes: Vec<u8>) -> Result<Article, PdfError> {
         let read = self.slots.run(TOTAL_TIME, move || read(&bytes)).await;
         read.unwrap_or_else(|overrun| {

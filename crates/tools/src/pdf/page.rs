@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Instant;
 
-/// How many fonts are kept for the next pages.
+/// The number of fonts that are kept for later pages.
 const MAX_FONTS: usize = 50;
 
 /// Reads pages of one document.
@@ -34,7 +34,7 @@ impl<'d> Reader<'d> {
         }
     }
 
-    /// The text of a page, as far as it can be read.
+    /// Returns the text of a page, as far as it can be read.
     pub(super) fn text(&mut self, page: ObjectId) -> String {
         self.forms = 0;
         let document = self.document;

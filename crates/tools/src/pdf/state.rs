@@ -4,7 +4,7 @@ use super::font::Font;
 use super::matrix::{Matrix, Vector};
 use std::rc::Rc;
 
-/// How many saved graphics states are kept.
+/// The maximum number of saved graphics states.
 const MAX_SAVED: usize = 100;
 
 /// The state that `q` saves.
@@ -98,13 +98,13 @@ impl<'d> State<'d> {
         self.text = self.line;
     }
 
-    /// Moves along the line by a distance before horizontal scaling.
+    /// Moves along the line. The distance is given before horizontal scaling.
     pub(super) fn advance(&mut self, distance: f32) {
         let moved = Matrix::translation(distance * self.graphics.scale, 0.0);
         self.text = moved.then(self.text);
     }
 
-    /// The start of the next string on the page, and its size there.
+    /// Returns the start of the next string on the page, and its size.
     pub(super) fn position(&self) -> (Vector, f32) {
         let raised = Matrix::translation(0.0, self.graphics.rise);
         let place = raised.then(self.text).then(self.graphics.ctm);
@@ -112,7 +112,7 @@ impl<'d> State<'d> {
         (place.origin, self.graphics.size.abs() * height)
     }
 
-    /// The direction of the line on the page, of length 1.
+    /// Returns the direction of the line on the page, of length 1.
     pub(super) fn direction(&self) -> Vector {
         let (x, y) = self.text.then(self.graphics.ctm).x;
         let length = x.hypot(y);

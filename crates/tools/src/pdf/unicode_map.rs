@@ -1,7 +1,7 @@
 //! The mapping of a font's codes to Unicode, `ToUnicode` (ISO 32000-1, 9.10.3; Adobe Technical Note 5014).
 //!
-//! Ranges are stored as ranges. A few bytes can define a range of billions of codes, which the library would expand to
-//! one entry per code.
+//! Ranges are stored as ranges. A few bytes can define a range of billions of codes. The library would expand it to one
+//! entry per code.
 
 mod tokens;
 
@@ -18,11 +18,12 @@ const MAX_SPACES: usize = 100;
 pub(super) struct UnicodeMap {
     /// The ranges of valid codes of each length.
     spaces: Vec<(Code, Code)>,
-    /// Ranges of codes by their first one.
+    /// Ranges of codes, by the first code.
     ranges: BTreeMap<Code, (u32, Target)>,
 }
 
-/// A code and its length, first, because codes of different lengths differ.
+/// A length and a code. The length comes first in comparisons, because codes of different lengths
+/// differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Code {
     length: usize,
@@ -99,7 +100,7 @@ impl UnicodeMap {
         }
     }
 
-    /// The length of the code that a string begins with, in bytes, if the mapping defines it.
+    /// Returns the length of the first code of a string in bytes, if the mapping defines the code.
     pub(super) fn code_length(&self, bytes: &[u8]) -> Option<usize> {
         (1..=MAX_CODE_BYTES.min(bytes.len())).find(|length| {
             let code = bytes.get(..*length).and_then(Code::of);
@@ -143,7 +144,7 @@ impl Code {
         })
     }
 
-    /// Whether each byte is within the limits' bytes at the same position.
+    /// Returns whether each byte is between the bytes of the two limits at the same position.
     fn is_in(self, (first, last): &(Self, Self)) -> bool {
         let bytes = |code: Self| code.number.to_be_bytes();
         let limits = bytes(*first).into_iter().zip(bytes(*last));
@@ -155,7 +156,7 @@ impl Code {
     }
 }
 
-/// The number that at most four bytes represent.
+/// Returns the number that at most four bytes represent.
 pub(super) fn number(bytes: &[u8]) -> u32 {
     bytes
         .iter()

@@ -6,7 +6,7 @@ use gatehouse_domain::KeyBinding;
 use gatehouse_secrets::{Secrets, SecretsError};
 use url::Url;
 
-/// The vault variable that contains the key of a search service.
+/// Returns the vault variable that contains the key of a search service.
 pub(super) const fn variable(provider: SearchProvider) -> Option<&'static str> {
     match provider {
         SearchProvider::Brave => Some("BRAVE_API_KEY"),
@@ -15,7 +15,8 @@ pub(super) const fn variable(provider: SearchProvider) -> Option<&'static str> {
     }
 }
 
-/// The service that the key of a search service must be bound to; `None` when it needs no key.
+/// Returns the service to which the key of a search service must be bound, or `None` if it needs no
+/// key.
 pub fn key_binding(provider: SearchProvider, base_url: Option<&Url>) -> Option<KeyBinding> {
     let (kind, own) = match provider {
         SearchProvider::Brave => ("brave", brave::OWN),
@@ -26,8 +27,8 @@ pub fn key_binding(provider: SearchProvider, base_url: Option<&Url>) -> Option<K
     Some(KeyBinding::of_url(kind, base_url.unwrap_or(&own)))
 }
 
-/// Binds the key variable of the chosen service to its address, unless it is already bound. Called at
-/// startup: a variable from an earlier version belongs to the address that was configured then.
+/// Binds the key variable of the selected service to its address, unless it is already bound. Called at startup,
+/// because a variable from an earlier version belongs to the address that was configured then.
 pub(crate) async fn bind_key(settings: &config::WebSearch, secrets: &Secrets) {
     let Some(provider) = settings.provider else {
         return;
@@ -41,14 +42,14 @@ pub(crate) async fn bind_key(settings: &config::WebSearch, secrets: &Secrets) {
     }
 }
 
-/// The search service that takes its key from this vault variable.
+/// Returns the search service that takes its key from this vault variable.
 pub(crate) fn service_of_variable(
     settings: &config::WebSearch,
     variable: &str,
 ) -> Option<KeyBinding> {
     let mut all = [SearchProvider::Brave, SearchProvider::Tavily].into_iter();
     let provider = all.find(|provider| self::variable(*provider) == Some(variable))?;
-    // `base_url` applies to the chosen provider; others use their vendor's address.
+    // `base_url` applies only to the selected provider. The others use their vendor's address.
     let base_url = settings.base_url.as_ref();
     let is_other = settings.provider.is_some_and(|chosen| chosen != provider);
     key_binding(provider, base_url.filter(|_| !is_other))

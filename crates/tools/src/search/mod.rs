@@ -1,5 +1,5 @@
-//! `web_search`: queries the configured search service. Always registered, so that an agent without a service can
-//! explain what to configure.
+//! `web_search`: queries the configured search service. The tool is always registered, so an agent without a service
+//! can explain what to configure.
 
 mod brave;
 mod key;
@@ -32,9 +32,9 @@ use url::Url;
 const MAX_QUERY_CHARACTERS: usize = 400;
 /// Number of results: minimum, default, maximum.
 const RESULTS: (usize, usize, usize) = (1, 5, 20);
-/// How long a search may take.
+/// The time limit for a search.
 const TIME: Duration = Duration::from_secs(20);
-/// How much of a response is read.
+/// The maximum number of bytes of a response that are read.
 const MAX_ANSWER_BYTES: usize = 2 << 20;
 /// Returned when no service is configured.
 const NOT_CONFIGURED: &str = "web_search is not configured: set tools.web_search.provider to brave, \
@@ -106,7 +106,8 @@ impl WebSearch {
         Ok(present(&hits, question.count))
     }
 
-    /// The key from the settings, otherwise the vault variable if it is bound to this service.
+    /// Returns the key from the settings. Otherwise, returns the vault variable if it is bound to
+    /// this service.
     async fn key(
         &self,
         settings: &config::WebSearch,
@@ -177,7 +178,7 @@ impl WebSearch {
     }
 }
 
-/// The service's URL with `path` appended. `own` is the vendor's URL; its path also applies to a `base_url`
+/// Returns the service's URL with `path` appended. `own` is the vendor's URL. Its path also applies to a `base_url`
 /// without a path.
 fn endpoint(settings: &config::WebSearch, own: &str, path: &str) -> Result<Url, ToolError> {
     let broken = |_| ToolError::new("tools.web_search.base_url cannot be used.");

@@ -1,5 +1,5 @@
-//! Stored secrets in a request of `web_fetch` or to an MCP server. `{{secret:NAME}}` stands for an environment variable
-//! in the vault, where `tools.secrets` allows the host. The model does not see the value, even if the response repeats
+//! Stored secrets in requests of `web_fetch` and to MCP servers. `{{secret:NAME}}` stands for an environment variable
+//! in the vault, if `tools.secrets` allows the host. The value is hidden from the model, even if the response repeats
 //! it.
 
 mod names;
@@ -24,7 +24,7 @@ pub(crate) use gatehouse_secrets::Redactor;
 
 const OPEN: &str = "{{secret:";
 const CLOSE: &str = "}}";
-/// The shortest value that is sent. A shorter one could not be removed from a response without damaging it.
+/// The shortest value that is sent, in bytes. Removing a shorter value from a response would damage the response.
 pub(crate) const MIN_BYTES: usize = 8;
 /// Headers that the client sets.
 const RESERVED: [&str; 2] = ["accept-encoding", "user-agent"];
@@ -48,9 +48,9 @@ pub(crate) struct Filled {
     pub(crate) headers: HeaderMap,
     /// Whether the request contains secrets.
     pub(crate) has_secrets: bool,
-    /// Removes all secrets that requests may contain: the answer may repeat one of an earlier request.
+    /// Removes all secrets that requests may contain, because the answer may repeat a secret of an earlier request.
     pub(crate) redactor: Redactor,
-    /// Whether all of them could be read. Otherwise answers of their hosts must not be used.
+    /// Whether all secrets could be read. If not, answers of their hosts must not be used.
     pub(crate) is_complete: bool,
 }
 
@@ -73,7 +73,8 @@ impl RequestSecrets {
         self.allowed.store(Arc::new(allowed));
     }
 
-    /// The allowed secrets with their hosts, for the model. `None` if there are none.
+    /// Returns the allowed secrets with their hosts, as text for the model. Returns `None` if there
+    /// are none.
     pub(crate) fn listed(&self) -> Option<String> {
         let allowed = self.allowed.load();
         let each = allowed.iter();

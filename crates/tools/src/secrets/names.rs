@@ -7,12 +7,12 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use url::Url;
 
-/// Whether a text, or a part of a URL, names secrets.
+/// Returns whether a text, or a part of a URL, names secrets.
 pub(crate) fn names_secrets(text: &str) -> bool {
     braces(text).contains(OPEN)
 }
 
-/// The text with the braces that a URL's path has in percent-encoding.
+/// Decodes the percent-encoded braces in a URL's path.
 pub(super) fn braces(text: &str) -> Cow<'_, str> {
     if text.contains("%7B%7B") {
         Cow::Owned(text.replace("%7B%7B", "{{").replace("%7D%7D", "}}"))
@@ -21,13 +21,14 @@ pub(super) fn braces(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The secrets that the path and the query of a URL and the values of headers name. A name without an end is left out.
+/// Returns the secrets that the path and the query of a URL and the values of headers name. Omits a name without an
+/// end.
 pub(crate) fn named_secrets<'t>(
     url: &Url,
     headers: impl Iterator<Item = &'t str>,
 ) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
-    // The error is shown when the text is sent.
+    // The error is reported when the text is sent.
     let mut note = |text: &str| drop(names_in(text, &mut names));
     note(&braces(url.path()));
     if let Some(query) = url.query() {

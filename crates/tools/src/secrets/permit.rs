@@ -19,7 +19,7 @@ impl RequestSecrets {
         if names.is_empty() {
             return Ok(());
         }
-        // A stranger could otherwise act with the owner's rights.
+        // Otherwise, an untrusted sender could act with the owner's rights.
         if ceiling < Audience::Trusted {
             return Err(ToolError::new(
                 "Secrets cannot be used in a conversation that contains untrusted text.",
@@ -39,7 +39,7 @@ impl RequestSecrets {
         }
     }
 
-    /// Whether a secret may be sent to a host.
+    /// Returns whether a secret may be sent to a host.
     pub(crate) fn may_know(&self, url: &Url) -> bool {
         let allowed = self.allowed.load();
         allowed.iter().any(|it| it.host == url.authority())
@@ -86,7 +86,7 @@ impl RequestSecrets {
         Ok((known, is_complete))
     }
 
-    /// The values of the named secrets.
+    /// Returns the values of the named secrets.
     pub(super) fn pick(
         &self,
         names: &BTreeSet<String>,

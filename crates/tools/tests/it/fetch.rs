@@ -214,7 +214,7 @@ async fn it_sends_a_fixed_agent_and_no_credentials() {
     }
 }
 
-/// `/n` redirects to `/n-1`; `/0` is the page; `/to?url` redirects there.
+/// `/n` redirects to `/n-1`, `/0` is the page, and `/to?url` redirects to the URL.
 async fn redirects() -> Url {
     let step = async |Path(left): Path<usize>| {
         if left == 0 {

@@ -25,7 +25,7 @@ fn encoded(width: u32, height: u32, format: ImageFormat) -> Vec<u8> {
     bytes.into_inner()
 }
 
-/// A PNG image that is followed by zeros up to this size.
+/// Returns a PNG image that is followed by zeros up to this size.
 fn png_of(bytes: usize) -> Vec<u8> {
     let mut image = encoded(4, 4, ImageFormat::Png);
     image.resize(bytes, 0);
@@ -41,7 +41,7 @@ fn archive(parts: &[(&str, &str)]) -> Vec<u8> {
     zip.finish().unwrap().into_inner()
 }
 
-/// A document that has only its main part.
+/// Returns a document that has only its main part.
 fn office(main: &str, content: &str) -> Vec<u8> {
     let root = format!(
         "<Relationships><Relationship Id='r' Type='{RELATIONS}/officeDocument' Target='{main}'/></Relationships>"
@@ -58,7 +58,7 @@ async fn open() -> Harness {
     Harness::open(true, ToolsSettings::default()).await
 }
 
-/// Serves the same answer to every request, without a content type if it is empty.
+/// Serves the same answer to every request. If the content type is empty, the answer has none.
 async fn always(content_type: &'static str, body: Vec<u8>) -> Url {
     let answer = async move || {
         let mut response = Response::new(Body::from(body));
@@ -71,14 +71,14 @@ async fn always(content_type: &'static str, body: Vec<u8>) -> Url {
     serve(Router::new().fallback(answer)).await
 }
 
-/// The answer and the files.
+/// Returns the answer and the files.
 async fn fetch(harness: &Harness, url: &Url) -> (String, Vec<NewAttachment>) {
     let input = json!({ "url": url.as_str() });
     let (answer, files) = harness.call_for_files("web_fetch", input).await;
     (answer.unwrap(), files)
 }
 
-/// The error of a call, which returns no file.
+/// Returns the error of a call, which returns no file.
 async fn refused(harness: &Harness, url: &Url) -> String {
     let input = json!({ "url": url.as_str() });
     let (answer, files) = harness.call_for_files("web_fetch", input).await;
@@ -273,7 +273,7 @@ async fn a_server_that_may_receive_secrets_shows_no_pictures() {
     }
     let (answer, _) = fetch(&harness, &document).await;
     assert!(answer.ends_with("It is {{secret:TOKEN}}."), "{answer}");
-    // Another server shows them, and a secret in the name is removed.
+    // The pictures are on another server, and a secret in the name is removed.
     let other = always("image/png", picture).await;
     let other = other.join(&format!("/{TOKEN}.png")).unwrap();
     let (answer, files) = fetch(&harness, &other).await;

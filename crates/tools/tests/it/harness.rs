@@ -33,7 +33,7 @@ pub struct Harness {
 }
 
 impl Harness {
-    /// `allow_private`: whether private addresses may be called.
+    /// `allow_private` allows calls to private addresses.
     pub async fn open(allow_private: bool, settings: ToolsSettings) -> Self {
         Self::on(sqlite(), allow_private, settings).await
     }
@@ -102,7 +102,7 @@ impl Harness {
         tool.call(&context(ceiling), input).await
     }
 
-    /// Calls a tool as a trusted turn does. Returns also the files that it returned.
+    /// Calls a tool as a trusted turn does. Returns the answer and the files.
     pub async fn call_for_files(
         &self,
         tool: &str,
@@ -114,7 +114,7 @@ impl Harness {
         (answer, context.files.take())
     }
 
-    /// The error message of a failing call.
+    /// Returns the error message of a failing call.
     pub async fn refusal(&self, tool: &str, input: Value) -> String {
         self.call(tool, input).await.unwrap_err().message
     }
@@ -129,7 +129,7 @@ impl Harness {
         set.unwrap();
     }
 
-    /// The names of all tools.
+    /// Returns the names of all tools.
     pub fn names(&self) -> Vec<String> {
         let tools = self.agents.tools().all();
         tools.iter().map(|tool| tool.name().to_owned()).collect()
@@ -153,7 +153,7 @@ impl Harness {
         self.database
     }
 
-    /// The audit rows of a kind, oldest first.
+    /// Returns the audit rows of a kind, oldest first.
     pub async fn audit(&self, kind: &str) -> Vec<Value> {
         let page = AuditPage {
             before_seq: i64::MAX,

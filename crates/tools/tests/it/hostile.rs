@@ -1,5 +1,5 @@
-//! The hostile corpus, as far as it concerns tools: no spelling of a private address is ever connected to,
-//! and no text crashes a tool.
+//! Runs the hostile corpus against the tools. No spelling of a private address is ever connected to, and no text
+//! crashes a tool.
 
 use crate::harness::{Harness, serve};
 use axum::Router;

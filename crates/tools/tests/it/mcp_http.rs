@@ -1,5 +1,5 @@
-//! MCP over streamable HTTP (MCP 2025-06-18, "Streamable HTTP"): each message is a POST; the answer is JSON
-//! or an event stream; a header carries the session ID.
+//! MCP over streamable HTTP (MCP 2025-06-18, "Streamable HTTP"). Each message is a POST, the answer is JSON or an event
+//! stream, and a header carries the session ID.
 
 use crate::harness::{Harness, serve};
 use axum::Router;
@@ -92,7 +92,7 @@ async fn answer(
         "tools/call" => {
             let input = &message["params"]["arguments"];
             match input["lost"].as_str() {
-                // A proxy answers 502 also when the server has received the request.
+                // A proxy answers 502 even if the server has received the request.
                 Some("proxy") => return status(StatusCode::BAD_GATEWAY),
                 Some("accepted") => return status(StatusCode::ACCEPTED),
                 Some("cut") => {
@@ -189,7 +189,8 @@ async fn the_effect_of_a_call_whose_session_is_replaced_is_not_known() {
         "The MCP server far returned no response. It is not known whether the call took effect. Check that before you \
          repeat it."
     );
-    // The server refused this call unprocessed, so the client repeats it in the new session.
+    // The server refused this call before processing it, so the client repeats it in the new
+    // session.
     assert_eq!(sum.as_deref(), Ok("5"));
     assert!(fake.has_expired.load(Ordering::SeqCst));
     harness.stop().await;
@@ -281,7 +282,7 @@ async fn an_answer_that_is_too_large_is_an_error_of_its_call() {
             "{refusal:?}"
         );
     }
-    // The connection is still good.
+    // The connection is still usable.
     let sum = harness.call("mcp__far__add", json!({"a": 2, "b": 3})).await;
     assert_eq!(sum.as_deref(), Ok("5"));
     harness.stop().await;

@@ -124,7 +124,7 @@ async fn a_new_server_is_approved_as_it_is_and_later_changes_are_not() {
         assert_ne!(b.approved, b.offered);
         assert_eq!(offered(&harness), [A]);
     }
-    // So does a new tool. A tool that is back in its approved form is offered.
+    // A new tool is withdrawn too. A tool that is back in its approved form is offered.
     shifty.offers(vec![tool("b", "Subtracts."), tool("c", "Divides.")]);
     let status = relisted(&harness).await;
     assert_eq!(

@@ -64,7 +64,7 @@ async fn contents_are_text_and_images_are_files() {
     let (harness, _) = started().await;
     assert_eq!(read(&harness, "file:///plan.txt").await, "Step[1m one.");
     assert_eq!(read(&harness, "file:///logs/monday").await, "log of monday");
-    // A text file, as its content says.
+    // The file is text according to its content.
     assert_eq!(read(&harness, "file:///note").await, "Ein schöner Text.");
     assert_eq!(
         read(&harness, "file:///data.bin").await,

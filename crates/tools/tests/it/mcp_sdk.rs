@@ -17,7 +17,7 @@ use url::Url;
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/mcp_sdk_server.py");
 
-/// The interpreter with the SDK.
+/// Returns the interpreter with the SDK.
 fn interpreter() -> Option<String> {
     let has_it = |python: &Path| {
         let mut import = Command::new(python);

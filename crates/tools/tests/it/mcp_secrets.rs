@@ -26,7 +26,7 @@ struct Request {
 
 type Seen = Arc<Mutex<Vec<Request>>>;
 
-/// A server whose tool returns what it received.
+/// Returns a server whose tool returns what it received.
 async fn echo(
     State(seen): State<Seen>,
     uri: Uri,
@@ -150,7 +150,7 @@ async fn a_secret_in_a_header_and_the_path_reaches_the_server_and_not_the_model(
             assert!(request.path.contains("sk%5Flive%5F1%2F2"), "{request:?}");
         }
     }
-    // Rotated: the next request of the same connection has the new value, and the old one stays hidden.
+    // After a rotation, the next request of the same connection has the new value, and the old value stays hidden.
     harness.set_variable("TOKEN", "another-value").await;
     let input = json!({ "old": TOKEN });
     let answer = harness.call("mcp__far__echo", input).await.unwrap();
@@ -215,7 +215,7 @@ async fn arguments_are_sent_as_they_are() {
     let (url, seen) = server().await;
     let harness = open(settings(&url, "/mcp", "plain", vec![allow("TOKEN", &url)])).await;
     until(&harness, is_connected).await;
-    // A page that the agent has read may say this, and the agent may quote it in public.
+    // A page that the agent has read may contain this text, and the agent may quote it in public.
     let input = json!({ "comment": "{{secret:TOKEN}}" });
     harness.call("mcp__far__echo", input.clone()).await.unwrap();
     let sent = seen.lock().unwrap().last().unwrap().body.clone();

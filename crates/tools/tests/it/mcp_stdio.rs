@@ -26,7 +26,7 @@ pub fn program(command: &str, args: &[&str], env: &[(&str, &str)]) -> McpServer 
     }
 }
 
-/// The program with variables whose values are in the vault.
+/// Returns the program with variables whose values are in the vault.
 fn python_with(of_vault: &[(&str, &str)]) -> McpServer {
     let mut made = python();
     if let McpServer::Command { env, .. } = &mut made {
@@ -58,7 +58,7 @@ pub fn settings(servers: Vec<(&str, McpServer)>) -> ToolsSettings {
     }
 }
 
-/// The interpreter itself: `python3` may be a script that sets variables.
+/// Returns the interpreter itself: `python3` may be a script that sets variables.
 pub fn interpreter() -> &'static str {
     static FOUND: OnceLock<String> = OnceLock::new();
     FOUND.get_or_init(|| {
@@ -150,7 +150,7 @@ async fn calls_and_what_comes_back() {
         mixed.unwrap(),
         "a[31mb\n[image image/png, 3 bytes]\n[image image/png, 72 bytes]\ninside"
     );
-    // The first one is damaged.
+    // The first picture is damaged.
     let [picture] = &files[..] else {
         panic!("{files:?}")
     };
@@ -251,7 +251,7 @@ async fn tools_stay_known_through_a_restart_and_go_with_their_server() {
     harness.background();
     until(&harness, "py", connected).await;
     let is_known = || harness.names().contains(&"mcp__py__echo".to_owned());
-    // A program that never connects replaces it.
+    // A program that never connects replaces the server.
     let silent = program(interpreter(), &["-c", "import time; time.sleep(60)"], &[]);
     harness
         .tools

@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 /// Two pages that a browser printed: compressed streams, embedded fonts with mappings to Unicode, a table and a list.
 const PRINTED: &[u8] = include_bytes!("../fixtures/opening-hours.pdf");
 
-/// An uncompressed document with these objects; the first one is the catalog.
+/// Returns an uncompressed document with these objects; the first one is the catalog.
 fn pdf(objects: &[String]) -> Vec<u8> {
     let mut file = "%PDF-1.7\n".to_owned();
     let mut offsets = Vec::new();
@@ -37,7 +37,7 @@ fn stream(entries: &str, content: &str) -> String {
     format!("<</Length {length}{entries}>>\nstream\n{content}\nendstream")
 }
 
-/// A document of one page with this content and these further objects, from number 5.
+/// Returns a document of one page with this content and these further objects, from number 5.
 fn page(resources: &str, content: &str, more: Vec<String>) -> Vec<u8> {
     let mut objects = vec![
         "<</Type/Catalog/Pages 2 0 R>>".to_owned(),
@@ -62,7 +62,7 @@ async fn call(kind: &'static str, body: Vec<u8>) -> Result<String, String> {
     called.map_err(|error| error.message)
 }
 
-/// The text after the lines about the document.
+/// Returns the text after the lines about the document.
 async fn text(body: Vec<u8>) -> String {
     let answer = call("application/pdf", body).await.unwrap();
     let (_, text) = answer.split_once("\n\n").unwrap();
@@ -155,7 +155,7 @@ async fn what_cannot_be_read_is_said() {
     }
 }
 
-/// Each would need any amount of memory or time if it were read as it is written.
+/// Reading any of these documents literally would need unlimited memory or time.
 #[tokio::test]
 async fn hostile_documents_do_no_harm() {
     let map = "begincodespacerange <00000000> <FFFFFFFF> endcodespacerange \
@@ -184,7 +184,7 @@ async fn hostile_documents_do_no_harm() {
         b"%PDF-1.7\n1 0 obj<</Type/Catalog/Pages 1 0 R/Parent 1 0 R/Kids[1 0 R]>>endobj\n\
                        trailer<</Root 1 0 R/Size 2>>"
             .to_vec();
-    // One object, which the table lists again and again.
+    // One object that the table lists many times.
     let heavy = format!("1 0 obj\n({})\nendobj\n", "x".repeat(1 << 20));
     let start = heavy.len() + 9;
     let entries = "0000000009 00000 n \n".repeat(100_000);

@@ -251,7 +251,7 @@ async fn bad_answers_and_bad_input() {
     assert!(refusal.contains("must not be called"), "{refusal}");
 }
 
-/// A service that records the keys it receives.
+/// Returns a service that records the keys it receives.
 async fn recorder() -> (Url, std::sync::Arc<std::sync::Mutex<Vec<String>>>) {
     let seen = std::sync::Arc::<std::sync::Mutex<Vec<String>>>::default();
     let answer = async |State(seen): State<std::sync::Arc<std::sync::Mutex<Vec<String>>>>,
@@ -286,7 +286,8 @@ async fn a_key_of_the_vault_does_not_follow_another_address() {
         assert_eq!(*stolen.lock().unwrap(), Vec::<String>::new());
         let message = refusal.unwrap_err().message;
         assert!(message.contains(variable), "{message}");
-        // The key works again at its old address; entered again, it works at the new one.
+        // The key works again at its old address. After it is entered again, it works at the new
+        // address.
         harness
             .tools
             .update_settings(settings(provider, Some(own), None));

@@ -1,6 +1,6 @@
-//! Decides which text of an answer is spoken, as early as that is certain. In mode `tagged`, a later marker can
-//! exclude text, so text is held back until the markers before and after it are known. The result depends on the
-//! text alone, not on how it arrives.
+//! Decides as early as possible which text of an answer is spoken. In mode `tagged`, a later marker can exclude text,
+//! so text is held back until the markers before and after it are known. The result depends on the text alone, not on
+//! the chunks in which it arrives.
 
 use super::script::Step;
 use crate::text::markup::Places;
@@ -9,23 +9,23 @@ use std::ops::Range;
 /// The visible text of an answer, and the length of the part that was handed over.
 #[derive(Debug)]
 pub(super) struct Feed {
-    /// Whether all visible text is spoken, whatever the markers say.
+    /// Whether all visible text is spoken, even if markers exclude it.
     speaks_untagged: bool,
     visible: String,
     /// Text before this offset was handed over or is not spoken.
     passed: usize,
-    /// The start of the stretch that was forwarded last.
+    /// The start of the passage that was forwarded last.
     stretch: Option<usize>,
-    /// Whether its end was handed over.
+    /// Whether the end of that passage was forwarded.
     is_closed: bool,
-    /// Number of forwarded changes of the persona.
+    /// The number of persona changes that were forwarded.
     changes: usize,
 }
 
 /// A part of the visible text that is spoken on its own.
 struct Stretch {
     range: Range<usize>,
-    /// Whether it cannot grow.
+    /// Whether the stretch is complete.
     is_closed: bool,
 }
 
@@ -57,7 +57,7 @@ impl Feed {
         steps
     }
 
-    /// The parts that are certainly spoken, in ascending order. More may follow.
+    /// Returns the parts that are certainly spoken, in ascending order. More may follow.
     fn stretches(&self, places: &Places, is_complete: bool) -> Vec<Stretch> {
         let length = self.visible.len();
         let open = |range| Stretch {
@@ -70,7 +70,8 @@ impl Feed {
         let Some(first) = places.first else {
             return Vec::new();
         };
-        // A marker at the beginning: the text after it is spoken whether or not a pair follows.
+        // The text after a marker at the beginning is spoken whether or not a pair of markers
+        // follows.
         let begins = (first == 0).then(|| 0..places.first_end.unwrap_or(length));
         let Some(pair) = places.pairs.first() else {
             let range = if is_complete { Some(0..length) } else { begins };

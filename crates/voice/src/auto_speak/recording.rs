@@ -4,16 +4,16 @@ use crate::speech::Converted;
 use bytes::{Bytes, BytesMut};
 use gatehouse_audio::{AudioError, Format, Sound, decode, encode};
 
-/// The longest audio to encode again, in seconds. The parts of longer ones are put together as they are.
+/// The longest audio to re-encode, in seconds. The parts of a longer recording are concatenated as they are.
 const MAX_ENCODED_SECONDS: u32 = 600;
 
-/// The parts as one recording in this format; `None` if there are none.
+/// Joins the parts to one recording in this format. Returns `None` if there are no parts.
 pub(super) fn join(parts: Vec<Converted>, to: Format) -> Option<Converted> {
     let (audio, duration_ms, format) = match encoded(&parts, to) {
         Ok((audio, duration_ms)) => (audio, duration_ms, to),
-        // Samples without a header are of no use in a recording, and neither are several files in one.
+        // Raw samples without a header, and several files in one, are not a usable recording.
         Err(_) if parts.iter().any(|part| part.format != Format::Mp3) => return None,
-        // MP3 frames are independent, so players accept parts that follow each other.
+        // MP3 frames are independent, so players accept concatenated parts.
         Err(_) => (
             appended(&parts),
             parts.iter().map(|part| part.duration_ms).sum(),

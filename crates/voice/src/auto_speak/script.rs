@@ -1,4 +1,4 @@
-//! The parts in which an answer is spoken, found while its text arrives.
+//! Splits an answer into the parts that are spoken, while its text arrives.
 
 use crate::text::{Piece, Sentences, pieces, speakable_part};
 use std::collections::VecDeque;
@@ -10,7 +10,7 @@ pub(crate) enum Step {
     Begin(Option<String>),
     /// More text of the passage.
     Text(String),
-    /// The model chose this persona for the text that follows.
+    /// The persona that the model chose for the text that follows.
     Persona(String),
     /// The passage has ended.
     Close,
@@ -60,12 +60,12 @@ impl Script {
         }
     }
 
-    /// Whether the answer is complete.
+    /// Returns whether the answer is complete.
     pub(crate) const fn is_complete(&self) -> bool {
         self.is_complete
     }
 
-    /// Whether a part can be spoken now. A part has at most `limit` characters.
+    /// Returns whether a part can be spoken now. A part has at most `limit` characters.
     pub(crate) fn has_next(&mut self, limit: usize) -> bool {
         while self.next.is_empty() {
             let Some(text) = self.text.front_mut() else {
@@ -101,12 +101,12 @@ impl Script {
     }
 }
 
-/// The parts in which a piece of Markdown is spoken; none if nothing in it is spoken.
+/// Returns the parts in which a piece of Markdown is spoken; none if nothing in it is spoken.
 fn parts(piece: &Piece, limit: usize) -> Vec<Piece> {
     let said = speakable_part(&piece.text);
     let has_words = |text: &str| text.contains(char::is_alphanumeric);
     let is_silent = |c: char| c.is_whitespace() || c.is_control();
-    // Next to code or a note, a mark alone is not speech.
+    // A punctuation mark alone, next to code or a note, is not spoken.
     if said.chars().all(is_silent) || (has_words(&piece.text) && !has_words(&said)) {
         return Vec::new();
     }

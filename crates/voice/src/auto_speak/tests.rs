@@ -3,7 +3,7 @@ use super::script::Script;
 use crate::text::markup::MarkupFilter;
 use crate::text::speakable;
 
-/// Returns the spoken parts of an answer that arrives in these pieces: the persona and the text.
+/// Returns the persona and text of each spoken part of an answer that arrives in these pieces.
 fn spoken<'a>(
     speaks_untagged: bool,
     pieces: impl IntoIterator<Item = &'a str>,
@@ -28,7 +28,7 @@ fn spoken<'a>(
         .collect()
 }
 
-/// The text in two pieces, for every position of the cut, and in single characters.
+/// Returns the text cut in two at every position, and cut into single characters.
 fn cuts(text: &str) -> Vec<Vec<&str>> {
     let places = (0..=text.len()).filter(|at| text.is_char_boundary(*at));
     let pair = |at| {
@@ -40,7 +40,8 @@ fn cuts(text: &str) -> Vec<Vec<&str>> {
 
 #[test]
 fn code_markup_and_hidden_text_are_never_spoken_wherever_the_stream_is_cut() {
-    // Inside of hidden text, only where it excludes nothing: it would begin the spoken part there.
+    // Inside hidden text, a marker is inserted only where it excludes nothing, because there it
+    // would begin the spoken part.
     let text = |marker: &str| {
         format!(
             "Here is what you asked for today.\n\n```rust\nlet secret = 1; // And more. Words.\n\

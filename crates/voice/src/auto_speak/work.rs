@@ -15,7 +15,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, error::TryRecvError};
 
 /// The format of spoken answers.
 const FORMAT: Format = Format::Mp3;
-/// The longest part. Longer ones would begin later.
+/// The longest part. A longer part would start playing later.
 const MAX_PART_CHARACTERS: usize = 600;
 /// How long one part may take, with all providers.
 const PART_TIME_LIMIT: Duration = Duration::from_mins(2);
@@ -26,9 +26,9 @@ pub(super) struct Work {
     start: AnswerStart,
     steps: UnboundedReceiver<Step>,
     script: Script,
-    /// The output for the parts, instead of storing them.
+    /// The receiver of the parts. If absent, the parts are stored.
     output: Option<Arc<Output>>,
-    /// The persona of the latest part: the model's choice, and the one that spoke.
+    /// The persona of the latest part, as the model's choice and as the persona that spoke.
     persona: Option<(Option<String>, Option<String>)>,
     spoken: Vec<Part>,
 }
@@ -54,8 +54,8 @@ impl Work {
         }
     }
 
-    /// Speaks until the answer is complete. Returns the audio of the whole answer; `None` if nothing of it can
-    /// be spoken, or if it will never be complete.
+    /// Speaks until the answer is complete. Returns the audio of the whole answer. Returns `None` if nothing in the
+    /// answer can be spoken, or if the answer will never be complete.
     pub(super) async fn run(mut self) -> Result<Option<String>, VoiceError> {
         loop {
             if !self.take_what_arrived() {
@@ -94,7 +94,7 @@ impl Work {
         most.clamp(1, MAX_PART_CHARACTERS)
     }
 
-    /// The persona that speaks a part for which the model chose `chosen`.
+    /// Returns the persona for a part, given the model's choice.
     async fn persona(&mut self, chosen: Option<String>) -> Result<Option<String>, VoiceError> {
         if let Some((before, persona)) = &self.persona
             && *before == chosen
@@ -154,7 +154,7 @@ impl Work {
         }
     }
 
-    /// Stores the audio of the whole answer. A single part is the whole already.
+    /// Stores the audio of the whole answer. A single part is already the whole audio.
     async fn store_whole(mut self) -> Result<Option<String>, VoiceError> {
         if let [Part { id: Some(id), .. }] = self.spoken.as_slice() {
             return Ok(Some(id.clone()));

@@ -25,8 +25,8 @@ impl Files {
         Self { directory }
     }
 
-    /// The entries with this extension, oldest first. Deletes all other cache files: partial writes, plain
-    /// files although there is a vault, and encrypted files without one.
+    /// Returns the entries with this extension, oldest first. Deletes all other cache files: partial writes, plain
+    /// files if there is a vault, and encrypted files if there is none.
     pub(super) fn list(&self, wanted: &str) -> Vec<Entry> {
         let Ok(found) = fs::read_dir(&self.directory) else {
             return Vec::new();
@@ -64,7 +64,7 @@ impl Files {
         Some(StorableBytes::Plain(bytes))
     }
 
-    /// Writes to a temporary file and renames it, so a file is complete or absent. Does not sync: a lost file
+    /// Writes to a temporary file and renames it, so the file is complete or absent. Does not sync, because a lost file
     /// is synthesized again. Returns the size in bytes.
     pub(super) fn write(
         &self,

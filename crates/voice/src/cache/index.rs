@@ -24,7 +24,7 @@ pub(super) struct Index {
 }
 
 impl Index {
-    /// An index of these entries, ordered from the oldest to the newest.
+    /// Returns an index of these entries, ordered from the oldest to the newest.
     pub(super) fn of(entries: Vec<Entry>) -> Self {
         let mut index = Self::default();
         for entry in entries {
@@ -33,7 +33,7 @@ impl Index {
         index
     }
 
-    /// Whether the file exists. Marks it as used.
+    /// Returns whether the file exists. Marks it as used.
     pub(super) fn touch(&mut self, name: &str) -> bool {
         self.now += 1;
         match self.files.get_mut(name) {
@@ -58,7 +58,8 @@ impl Index {
             .map(|(name, known)| (known.used, name.clone()))
             .collect();
         by_use.sort_unstable();
-        // Free a tenth more than needed, so that not every new file sorts the whole index.
+        // Frees a tenth more than needed, because sorting the whole index for each new file would
+        // be slow.
         let aim = most - most / 10;
         for (_, name) in by_use {
             if self.total <= aim {

@@ -31,7 +31,7 @@ pub struct TranscribeRequest {
 }
 
 impl TranscribeRequest {
-    /// A request with default options.
+    /// Returns a request with default options.
     pub const fn new(audio: Bytes) -> Self {
         Self {
             audio,
@@ -112,8 +112,8 @@ pub(crate) fn check_language(language: Option<&str>) -> Result<(), VoiceError> {
     Err(VoiceError::invalid("language", reason))
 }
 
-/// The recognized kind. Raw samples have no signature, or happen to look like an MP3 or AAC frame, so a
-/// declared `pcm` wins over those.
+/// Returns the recognized kind. Raw samples have no signature and may look like an MP3 or AAC frame, so a declared
+/// `pcm` takes precedence over a recognized MP3 or AAC.
 fn kind(declared: Option<&str>, sniffed: Option<Kind>) -> Option<Kind> {
     match (declared, sniffed) {
         (Some("pcm"), None | Some(Kind::Mp3 | Kind::Aac)) => Kind::named("pcm"),
@@ -121,7 +121,7 @@ fn kind(declared: Option<&str>, sniffed: Option<Kind>) -> Option<Kind> {
     }
 }
 
-/// Whether `text` is an ISO 639-1 language, optionally followed by a region, script or variant (BCP 47).
+/// Returns whether `text` is an ISO 639-1 language, optionally followed by a region, script or variant (BCP 47).
 fn is_language(text: &str) -> bool {
     let mut parts = text.split('-');
     let first = parts.next().unwrap_or_default().to_ascii_lowercase();

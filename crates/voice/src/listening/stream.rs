@@ -1,4 +1,4 @@
-//! Transcripts as they arrive.
+//! Transcripts that arrive in pieces.
 
 use super::request::TranscribeRequest;
 use super::transcript::{Heard, Transcript, Want, transcript};
@@ -10,14 +10,14 @@ use crate::{Voice, VoiceError};
 use futures_util::StreamExt;
 use futures_util::stream;
 
-/// A transcript that is complete, or that arrives.
+/// A complete transcript, or a stream of its pieces.
 pub(crate) enum Hearing {
     Whole(Box<Transcript>),
     Pieces(TranscriptStream),
 }
 
 impl Voice {
-    /// Transcribes audio. The text arrives in pieces if the provider streams it, otherwise in one. Fallbacks are
+    /// Transcribes audio. If the provider streams the text, it arrives in pieces, otherwise in one piece. Fallbacks are
     /// tried only before the first piece. Dropping the stream cancels the work.
     pub async fn transcribe_stream(
         &self,
@@ -29,7 +29,8 @@ impl Voice {
         })
     }
 
-    /// Like [`Self::transcribe_stream`]. The result has all data of a complete transcript.
+    /// Transcribes like [`Self::transcribe_stream`]. The result has all data of a complete
+    /// transcript.
     pub(crate) async fn transcribe_as_it_comes(
         &self,
         request: TranscribeRequest,
@@ -46,7 +47,7 @@ impl Voice {
     }
 }
 
-/// Starts a stream. Waits for its first piece.
+/// Starts a stream and waits for its first piece.
 pub(super) async fn begun(
     resources: &Resources,
     (id, streaming): (SttId, &Streaming),

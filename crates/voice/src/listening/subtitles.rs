@@ -13,7 +13,7 @@ pub enum SubtitleFormat {
 }
 
 impl Transcript {
-    /// Subtitles from the provider's segments or words, or else a single cue.
+    /// Returns subtitles from the provider's segments or words, or else a single cue.
     pub fn subtitles(&self, format: SubtitleFormat) -> String {
         let cues = subtitles::cues(
             &self.words,

@@ -17,7 +17,7 @@ use gatehouse_audio::{duration_ms, sniff};
 use samples::fitting;
 pub(crate) use samples::samples;
 
-/// The sample rate that every recognizer accepts.
+/// A sample rate that every recognizer accepts, in samples per second.
 pub(crate) const RECOGNISERS_RATE: u32 = 16_000;
 
 impl Voice {

@@ -1,4 +1,4 @@
-//! A transcript, and what is known of its audio.
+//! A transcript and the properties of its audio.
 
 use crate::attempt::Attempt;
 use crate::stt::{Segment, SttId, SttResult, TranscriptStream, Word, language_name};
@@ -28,7 +28,8 @@ pub struct Transcript {
 }
 
 impl Transcript {
-    /// The lowercase English name of the language, as in `OpenAI`'s `verbose_json`; its code if the name is unknown.
+    /// Returns the lowercase English name of the language, as in `OpenAI`'s `verbose_json`; its code if the name is
+    /// unknown.
     pub fn language_name(&self) -> &str {
         language_name(&self.language)
     }
@@ -41,7 +42,7 @@ pub(super) struct InspectedAudio {
     pub(super) duration_ms: Option<u64>,
 }
 
-/// The task that a caller requests.
+/// The form of the result that a caller requests.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Want {
     Whole,

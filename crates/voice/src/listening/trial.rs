@@ -1,4 +1,4 @@
-//! A test of a provider: it transcribes a second of silence.
+//! A provider test that transcribes a second of silence.
 
 use super::request::{self, TranscribeRequest};
 use super::transcribe::{RECOGNISERS_RATE, look};
@@ -11,11 +11,12 @@ use gatehouse_audio::{Format, Sound, encode, sniff};
 use secrecy::SecretString;
 
 impl Voice {
-    /// Lets this provider transcribe a second of silence with its settings, even while transcription is disabled. Uses
-    /// no fallback, and calls the provider once. Uses `key` instead of the provider's own one, if there is one.
+    /// Transcribes a second of silence with this provider and its settings, even while transcription is disabled. Calls
+    /// the provider once and uses no fallback. If `key` is given, uses it instead of the stored key.
     ///
     /// # Errors
-    /// The reason why the provider could not be tested, such as a sealed vault. A provider that fails is not an error.
+    /// Returns why the provider could not be tested, such as a sealed vault. A failure of the provider itself is not an
+    /// error.
     pub async fn test_transcription(
         &self,
         id: SttId,

@@ -1,13 +1,13 @@
-//! Personas chosen by a model, through markers in an answer or the `speak` tool. The model may have read
-//! untrusted text, which must not redirect spoken text to a vendor that the owner did not choose.
+//! Personas chosen by a model, through markers in an answer or the `speak` tool. The model may have read untrusted
+//! text. Such text must not make the gateway send speech to a vendor that the owner did not choose.
 
 use super::Persona;
 use crate::{TtsId, Voice, VoiceError};
 
 impl Voice {
-    /// The persona with this ID, if a model may choose it: it must use the same provider as without the
-    /// choice, or the owner must allow it. `otherwise` is the persona used without the choice, or `None` for
-    /// the active one. An unknown ID is ignored.
+    /// Returns the persona with this ID if a model may choose it: the persona uses the same provider as without the
+    /// choice, or the owner allows it. `otherwise` is the persona used without the choice, or `None` for the active
+    /// one. An unknown ID is ignored.
     pub(crate) async fn chosen_by_model(
         &self,
         wanted: Option<&str>,
@@ -36,7 +36,7 @@ impl Voice {
         Ok(None)
     }
 
-    /// The provider that speaks for a persona, or without one.
+    /// Returns the provider that speaks for this persona, or the provider used without a persona.
     async fn speaks(&self, persona: Option<&Persona>) -> Option<TtsId> {
         match persona.and_then(|persona| persona.provider) {
             Some(id) => Some(id),

@@ -15,7 +15,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
-/// The word for "no persona", which is not a valid ID.
+/// The word for "no persona". It is not a valid ID.
 const NONE: &str = "none";
 
 /// Params that name a persona.
@@ -43,7 +43,7 @@ pub struct ActivePersonaParams {
 }
 
 impl ActivePersonaParams {
-    /// The ID, or `None` for no persona.
+    /// Returns the ID, or `None` for no persona.
     pub fn id(&self) -> Option<&str> {
         self.id.as_deref().filter(|id| *id != NONE)
     }
@@ -60,7 +60,7 @@ pub struct NewPersona(Members);
 #[serde(transparent)]
 pub struct PersonaChanges(Members);
 
-/// The schema of the persona fields plus an ID. `required` names the one required field.
+/// Returns the schema of the persona fields plus an ID. `required` names the required field.
 fn schema_with_id(generator: &mut SchemaGenerator, id: &str, required: &str) -> Schema {
     let mut schema = PersonaInput::json_schema(generator);
     let id = json!({ "type": "string", "description": id });
@@ -94,7 +94,7 @@ impl JsonSchema for PersonaChanges {
 }
 
 impl NewPersona {
-    /// The persona, and whether the caller chose its ID. Otherwise the ID is still empty.
+    /// Returns the persona, and whether the caller chose its ID. If not, the ID is still empty.
     pub(super) fn into_persona(self, now: Timestamp) -> Checked<(Persona, bool)> {
         let (id, input) = self.0.read::<PersonaInput>()?;
         if matches!(input.label, None | Some(None)) {
@@ -145,7 +145,7 @@ impl Changes {
 
 const MAX_ID_CHARACTERS: usize = 64;
 
-/// Whether `id` is a valid persona ID.
+/// Returns whether `id` is a valid persona ID.
 pub(super) fn is_id(id: &str) -> bool {
     let allowed = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
     (1..=MAX_ID_CHARACTERS).contains(&id.len()) && id.chars().all(allowed) && id != NONE
@@ -162,8 +162,8 @@ fn check_id(id: &str) -> Checked<()> {
     }
 }
 
-/// An ID derived from a label: its letters and digits in lower case, separated by hyphens. `number`
-/// distinguishes personas with the same derived ID.
+/// Returns an ID derived from a label: its letters and digits in lower case, separated by hyphens.
+/// `number` distinguishes personas with the same derived ID.
 pub(super) fn id_after(label: &str, number: usize) -> String {
     let words: Vec<String> = label
         .split(|c: char| !c.is_ascii_alphanumeric())

@@ -2,7 +2,7 @@
 
 use super::PersonaPrompt;
 
-/// One labeled line per non-empty field; `None` if all are empty. Line breaks and control characters in a
+/// Returns one labeled line per non-empty field, or `None` if all are empty. Line breaks and control characters in a
 /// field become spaces, so that its content cannot look like another field.
 pub(crate) fn instructions(prompt: &PersonaPrompt) -> Option<String> {
     let fields = [

@@ -154,7 +154,7 @@ pub enum FallbackPolicy {
     Fail,
 }
 
-/// The persona fields that are stored as JSON in the `config` column.
+/// The fields of a persona that are stored as JSON in the `config` column.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Config {
     description: String,
@@ -208,7 +208,7 @@ impl Persona {
         })
     }
 
-    /// The binding for this provider.
+    /// Returns the binding for this provider.
     pub(crate) fn binding(&self, provider: TtsId) -> Option<&PersonaBinding> {
         let mut all = self.bindings.iter();
         all.find(|binding| binding.provider == provider)

@@ -1,5 +1,4 @@
-//! Stores personas: creates, updates, deletes and activates them. Subscribers receive each change after it is
-//! stored.
+//! Stores personas: creates, updates, deletes and activates them. Subscribers receive each change after it is stored.
 
 use super::Persona;
 use super::input::{self, NewPersona, PersonaChanges};
@@ -50,7 +49,7 @@ pub struct PersonaEvent {
 }
 
 impl Personas {
-    /// Reads and writes `store`, and sends changes to `events`.
+    /// Creates a handle that reads and writes `store`, and sends changes to `events`.
     pub const fn new(
         store: Store,
         clock: Arc<dyn Clock>,
@@ -216,12 +215,13 @@ async fn get(conn: &mut Conn, id: &str) -> Result<Persona, VoiceError> {
     find(conn, id).await?.ok_or(missing)
 }
 
-/// The first free ID derived from this label.
+/// Returns the first free ID derived from this label.
 async fn free_id(conn: &mut Conn, label: &str) -> Result<String, StoreError> {
     let rows = conn.list_voice_personas().await?;
     let taken: HashSet<String> = rows.into_iter().map(|row| row.id).collect();
     let is_free = |id: &String| input::is_id(id) && !taken.contains(id);
     let mut ids = (1..=taken.len() + 2).map(|number| input::id_after(label, number));
-    // There are two more candidates than taken IDs, and only `none` is not a valid ID.
+    // There are two more candidates than taken IDs, and `none` is the only candidate that is not a
+    // valid ID. So one candidate is free.
     Ok(ids.find(is_free).unwrap_or_default())
 }

@@ -22,7 +22,7 @@ pub(crate) struct RequestVoice {
 pub(crate) struct Chosen {
     pub(crate) voice: Option<String>,
     pub(crate) model: Option<String>,
-    /// Within the provider's range.
+    /// The speed, within the provider's range.
     pub(crate) speed: Option<f64>,
     pub(crate) stability: Option<f64>,
     pub(crate) similarity_boost: Option<f64>,
@@ -128,7 +128,7 @@ fn speed_of(binding: &PersonaBinding) -> Option<f64> {
     binding.speed.or(binding.speaking_rate)
 }
 
-/// The nearest speed that the provider supports.
+/// Returns the nearest speed that the provider supports.
 fn near(speed: f64, provider: &TtsProvider) -> f64 {
     match &provider.speed {
         Some(range) => speed.max(*range.start()).min(*range.end()),

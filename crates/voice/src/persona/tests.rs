@@ -40,7 +40,7 @@ impl Fixture {
         self.personas.update(changes).await.map_err(Problem::from)
     }
 
-    /// The events since the last call: ID, whether active, whether deleted.
+    /// Returns the events since the last call, as ID, whether active and whether deleted.
     fn events(&mut self) -> Vec<(String, bool, bool)> {
         std::iter::from_fn(|| self.events.try_recv().ok())
             .map(|event| (event.persona.id, event.persona.active, event.deleted))
@@ -52,7 +52,7 @@ fn shown(persona: &Persona) -> Value {
     serde_json::to_value(persona).unwrap()
 }
 
-/// The code and the field of an error.
+/// Returns the code and the field of an error.
 fn refusal<T: std::fmt::Debug>(outcome: Result<T, Problem>) -> (ErrorCode, String) {
     let problem = outcome.unwrap_err();
     let field = problem.details.get("field").and_then(Value::as_str);
@@ -116,7 +116,7 @@ async fn a_persona_is_shown_as_the_contract_says() {
             })
         );
         assert_eq!(fixture.personas.get("N.1").await.unwrap(), most);
-        // Sending a record back changes nothing.
+        // An update with the unchanged record changes nothing.
         assert_eq!(fixture.update(shown(&most)).await.unwrap(), most);
         assert_eq!(
             fixture

@@ -1,8 +1,7 @@
-//! Runs one process with its descendants: feeds it, reads its output, and ends the whole group.
+//! Runs one process with its descendants: writes its input, reads its output, and ends the whole group.
 //!
-//! The process leads its own group. The rest of the group is killed before the leader is reaped, because
-//! until then no other group can get its ID. A descendant that leaves the group cannot be killed, but does
-//! not block anything.
+//! The process leads its own group. The rest of the group is killed before the leader is reaped, because until then no
+//! other group can get its ID. A descendant that leaves the group cannot be killed, but does not block anything.
 
 use super::pipes::{Output, drain, feed};
 use super::{Job, Piece};
@@ -23,8 +22,8 @@ pub(super) const GRACE: Duration = Duration::from_secs(2);
 /// "Exec format error": built for another architecture, or not a program.
 const ENOEXEC: i32 = 8;
 
-/// Runs the job to its end and sends its output. Dropping the future kills the group. The permit is released
-/// when the process ends, even if some output still waits for its reader.
+/// Runs the job to its end and sends its output. Dropping the future kills the group. The permit is released when the
+/// process ends, even if output still waits for the reader.
 pub(super) async fn drive(
     mut job: Job,
     variables: &[(String, OsString)],
@@ -59,7 +58,7 @@ pub(super) async fn drive(
                 permit = None;
                 until = Some(Instant::now() + GRACE);
             }
-            // Output that a slow reader leaves in the pipe does not count as a pipe that stays open.
+            // The timeout for open pipes does not run while output waits in the pipe for a slow reader.
             () = tokio::time::sleep_until(until.unwrap_or_else(Instant::now)),
                 if until.is_some() && !output.is_full() => break,
         }
@@ -82,7 +81,7 @@ pub(super) async fn drive(
         return Err(VoiceError::failed(provider, "exited with an error", false));
     }
     if !said.tail.is_empty() {
-        // Start on a new line.
+        // The tail starts on a new line.
         let tail = [b"\n".as_slice(), &said.tail].concat();
         let _ = pieces.send(Ok(tail.into())).await;
     }
@@ -91,14 +90,14 @@ pub(super) async fn drive(
 
 pub(super) struct Running {
     child: Child,
-    /// The group that the process leads, until it is reaped.
+    /// The ID of the group that the process leads. `None` after the process is reaped.
     group: Option<Pid>,
-    /// Signals that a child process of this server has ended.
+    /// Receives SIGCHLD when a child process of this server ends.
     news: unix::Signal,
 }
 
 impl Running {
-    /// Starts the program of the job. Its input is not used.
+    /// Starts the program of the job, but does not write its input.
     pub(super) fn start(
         job: &Job,
         variables: &[(String, OsString)],
@@ -117,7 +116,8 @@ impl Running {
         if let Some(directory) = &job.directory {
             command.current_dir(directory.path());
         }
-        // Register before spawning, to not miss the end of the process.
+        // The signal is registered before the spawn, otherwise the end of the process could be
+        // missed.
         let news = unix::signal(SignalKind::child())?;
         let mut child = command.spawn().map_err(|error| not_started(job, &error))?;
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
@@ -146,7 +146,7 @@ impl Running {
 
     fn kill(&self) {
         if let Some(group) = self.group {
-            // An empty group is not an error.
+            // It is not an error if the group is empty.
             let _ = kill_process_group(group, Signal::KILL);
         }
     }
@@ -161,7 +161,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // The runtime reaps it.
+        // The runtime reaps the killed process.
         self.kill();
     }
 }

@@ -10,8 +10,8 @@ use std::path::{Component, Path, PathBuf};
 const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 impl Programs {
-    /// The path of the program: `wanted` if it is executable, or the first `name` on PATH if nothing is
-    /// wanted. A `wanted` without a directory is also searched on PATH.
+    /// Returns the path of the program: `wanted` if it is executable. If nothing is wanted, the first `name` on PATH. A
+    /// `wanted` without a directory is also searched on PATH.
     pub(crate) fn find(&self, wanted: Option<&Path>, name: &str) -> Option<PathBuf> {
         let name = match wanted {
             None => Path::new(name),
@@ -31,7 +31,7 @@ impl Programs {
             .find(|file| is_executable(file))
     }
 
-    /// Returns the executable file with this name in the directory of the file that the program links to, or else in
+    /// Returns the executable file with this name in the directory that contains the program's link target, or else in
     /// the directory of the program.
     pub(crate) fn beside(program: &Path, name: &str) -> Option<PathBuf> {
         let linked = std::fs::canonicalize(program).ok();
@@ -43,7 +43,7 @@ impl Programs {
     }
 }
 
-/// The error for a program that is not installed.
+/// Returns the error for a program that is not installed.
 pub(crate) fn not_found(setting: &'static str, name: &str) -> VoiceError {
     let hint = format!("Install {name}, or set {setting} to its path.");
     VoiceError::not_configured(setting, hint)

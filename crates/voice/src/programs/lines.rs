@@ -7,9 +7,9 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 pub(super) struct Lines<R> {
     source: R,
     buffer: BytesMut,
-    /// How much of the buffer contains no line break.
+    /// The length of the searched prefix of the buffer, which contains no line break.
     searched: usize,
-    /// The longest line that is kept whole, with its line break. Only the end of longer lines is kept.
+    /// The longest line that is kept whole, including its line break. For longer lines, only the end is kept.
     max_line_bytes: usize,
     pub(super) is_open: bool,
 }
@@ -25,7 +25,8 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         }
     }
 
-    /// The next line with its line break; `None` at the end. Dropping the future loses nothing.
+    /// Returns the next line with its line break, or `None` at the end. Dropping the future loses
+    /// no data.
     pub(super) async fn next(&mut self) -> Option<Bytes> {
         loop {
             let added = self.buffer.get(self.searched..).unwrap_or_default();
@@ -53,7 +54,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_line_is_whole_up_to_the_limit_and_of_a_longer_one_the_end_is_kept() {
-        // Four bytes arrive at a time.
+        // The pipe passes four bytes at a time.
         let (mut writer, reader) = duplex(4);
         let mut lines = Lines::new(reader, 8);
         let written = async move { writer.write_all(b"1234567\n12345678\nab\n\ncd").await };

@@ -11,13 +11,13 @@ const PIECE_BYTES: usize = 64 << 10;
 /// Number of bytes at the end of stderr that are kept, if requested.
 const TAIL_BYTES: usize = 1 << 20;
 
-/// Output that was read and not yet sent: at most one chunk.
+/// Output that was read but not sent: at most one chunk.
 pub(super) struct Output {
     provider: &'static str,
     left: usize,
-    /// Whether more may come.
+    /// Whether more output may follow.
     pub(super) open: bool,
-    /// The read buffer, used while it has capacity.
+    /// The read buffer. It is replaced when it has no capacity left.
     pub(super) buffer: BytesMut,
 }
 
@@ -39,12 +39,12 @@ impl Output {
         self.buffer.len() >= self.buffer.capacity()
     }
 
-    /// Whether to read more. False while a full chunk waits for the reader.
+    /// Returns whether to read more. Returns false while a full chunk waits for the reader.
     pub(super) fn has_space(&self) -> bool {
         self.open && !self.is_full()
     }
 
-    /// Accounts for `read` bytes; 0 is the end.
+    /// Records that `read` bytes arrived. 0 means the end of the output.
     pub(super) fn took(&mut self, read: usize) -> Result<(), VoiceError> {
         self.open = read > 0;
         let endless = VoiceError::failed(self.provider, "produced too much output", false);
@@ -54,7 +54,7 @@ impl Output {
 
     /// Takes the buffered output.
     pub(super) fn piece(&mut self) -> Bytes {
-        // A chunk keeps its whole buffer in memory, so each gets a new one of the maximum chunk size.
+        // A chunk keeps its whole buffer in memory, so each chunk gets a new buffer of the maximum chunk size.
         let empty = BytesMut::with_capacity(PIECE_BYTES);
         std::mem::replace(&mut self.buffer, empty).freeze()
     }

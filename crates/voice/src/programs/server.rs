@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 use tokio::net::TcpListener;
 use url::Url;
 
-/// Starts the guard, if it exists.
+/// The shell that starts the guard. Without it, programs run without the guard.
 const SHELL: &str = "/bin/sh";
-/// A shell script that runs its arguments as a program. When the script's input ends, it kills the program. The input
-/// ends with this server, even if the server is killed. The program itself gets no input.
+/// A shell script that runs its arguments as a program. The program gets no input. The script kills the program when
+/// the script's own input ends, which happens when this server ends, even if the server is killed.
 const GUARD: &str = r#"exec 3<&0
 "$@" 3<&- </dev/null &
 program=$!
@@ -31,7 +31,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// A free port, which another program may take before this one does.
+    /// Chooses a free port. Another program may take the port before this one does.
     pub(super) async fn new(random: &dyn Random) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         Ok(Self {
@@ -40,7 +40,7 @@ impl Server {
         })
     }
 
-    /// The options of whisper-server.
+    /// Returns the options of whisper-server.
     pub(super) fn arguments(&self) -> [OsString; 6] {
         [
             "--host".into(),
@@ -52,14 +52,15 @@ impl Server {
         ]
     }
 
-    /// The URL of a path, which begins with a slash.
+    /// Returns the URL of a path, which begins with a slash.
     pub(crate) fn url(&self, path: &str) -> Option<Url> {
         let Self { port, secret } = self;
         let url = format!("http://{}:{port}/{secret}{path}", Ipv4Addr::LOCALHOST);
         Url::parse(&url).ok()
     }
 
-    /// Whether a process of this user listens at the address, and no other.
+    /// Returns whether a process of this user listens at the address, and no process of another
+    /// user.
     #[cfg(target_os = "linux")]
     pub(crate) async fn is_ours(&self) -> bool {
         let table = tokio::fs::read_to_string("/proc/net/tcp").await;
@@ -67,15 +68,15 @@ impl Server {
         table.is_ok_and(|table| is_listener_of(&table, self.port, user))
     }
 
-    /// Unsupported on this system.
+    /// Returns false, because the check is unsupported on this system.
     #[cfg(not(target_os = "linux"))]
     pub(crate) async fn is_ours(&self) -> bool {
         true
     }
 }
 
-/// Whether the table of sockets (`proc_net_tcp` in the kernel's documentation) has listeners at this port of the
-/// loopback address, all of them of this user.
+/// Returns whether the table of sockets (`proc_net_tcp` in the kernel's documentation) has listeners at this port of
+/// the loopback address and all of them belong to this user.
 #[cfg(target_os = "linux")]
 fn is_listener_of(table: &str, port: u16, user: u32) -> bool {
     let address = u32::from_ne_bytes(Ipv4Addr::LOCALHOST.octets());
@@ -90,7 +91,8 @@ fn is_listener_of(table: &str, port: u16, user: u32) -> bool {
     !owners.is_empty() && owners.into_iter().all(|is_this_user| is_this_user)
 }
 
-/// The command with the guard. Without a shell, the program can outlive a server that is killed.
+/// Returns the command with the guard. Without a shell, there is no guard, and the program can
+/// outlive a server that is killed.
 pub(super) fn guarded(program: PathBuf, args: Vec<OsString>) -> (PathBuf, Vec<OsString>) {
     if !Path::new(SHELL).exists() {
         return (program, args);

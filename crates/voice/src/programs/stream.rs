@@ -21,8 +21,8 @@ pub(crate) struct Rest {
 }
 
 impl Programs {
-    /// Runs a program and streams its output when the first byte has arrived. A program without output is an error. A
-    /// later failure is the last item.
+    /// Runs a program and streams its output after the first byte has arrived. A program without output is an error. A
+    /// later failure is the last item of the stream.
     pub(crate) async fn stream(
         &self,
         job: Job,
@@ -32,8 +32,8 @@ impl Programs {
         begun(provider, self.start(permit, job)).await
     }
 
-    /// Like [`Self::stream`], for work that first asks a kept process. The work sends at most `pieces` pieces,
-    /// by its deadline, and returns the job for the rest.
+    /// Streams like [`Self::stream`], for work that first sends the request to a kept process. The work sends at most
+    /// `pieces` pieces before its deadline, and returns the job for the rest.
     pub(crate) async fn stream_after<W>(
         &self,
         provider: &'static str,
@@ -44,7 +44,7 @@ impl Programs {
         W: Future<Output = Result<Option<Rest>, VoiceError>> + Send + 'static,
     {
         let ProgramPermit { permit, until } = self.permit(provider).await?;
-        // A slow reader does not delay the kept process.
+        // The channel has room for all pieces, so a slow reader does not delay the kept process.
         let (pieces, receiver) = mpsc::channel(pieces.max(QUEUE));
         let work = work(pieces.clone(), until);
         let (variables, warm) = (Arc::clone(&self.variables), self.warm.clone());
@@ -74,7 +74,7 @@ impl Programs {
     }
 }
 
-/// Returns the stream of the pieces when the first has arrived.
+/// Waits for the first piece and returns the stream of all pieces.
 async fn begun(
     provider: &'static str,
     mut pieces: mpsc::Receiver<Piece>,

@@ -49,7 +49,7 @@ impl ProgramDir {
         path
     }
 
-    /// A shell script. Its first argument is this directory.
+    /// Returns a job with a shell script. Its first argument is this directory.
     fn job(&self, script: &str) -> Job {
         let program = self.file("program", &format!("#!/bin/sh\n{script}\n"), 0o755);
         let args = vec![self.0.path().into()];
@@ -59,7 +59,7 @@ impl ProgramDir {
         }
     }
 
-    /// The PID that the program wrote to the file `pid`.
+    /// Returns the PID that the program wrote to the file `pid`.
     async fn pid(&self) -> Pid {
         loop {
             let text = fs::read_to_string(self.path("pid")).unwrap_or_default();
@@ -85,8 +85,8 @@ fn job(program: impl Into<PathBuf>) -> Job {
     }
 }
 
-/// Asserts that within a second the process neither runs nor is a zombie child of this process. Orphans are
-/// reaped by another process, and some never do so.
+/// Asserts that within a second the process neither runs nor is a zombie child of this process. Another process reaps
+/// orphans, and some processes never do so.
 async fn assert_gone(pid: Pid) {
     let start = Instant::now();
     while test_kill_process(pid).is_ok() && !is_anothers_zombie(pid) {
@@ -98,7 +98,7 @@ async fn assert_gone(pid: Pid) {
     }
 }
 
-/// Reads state and parent from `/proc/<pid>/stat` (proc(5)): the fields after the name in parentheses.
+/// Reads state and parent from `/proc/<pid>/stat` (proc(5)), which are the fields after the name in parentheses.
 fn is_anothers_zombie(pid: Pid) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     let mut fields = stat.rsplit(") ").next().unwrap_or_default().split(' ');
@@ -198,7 +198,7 @@ async fn a_flood_of_complaints_holds_nothing_up() {
         patient().run(place.job(script)).await.unwrap().stdout,
         "\nwell\n"
     );
-    // If requested, the end of stderr is kept.
+    // On request, the end of stderr is kept.
     let mut job = place.job(script);
     job.with_stderr = true;
     let said = patient().run(job).await.unwrap().stdout;
@@ -387,7 +387,7 @@ async fn places_are_given_in_order_and_waiting_takes_time_too() {
     let (one, two) = tokio::join!(one, two);
     assert!(one.is_ok() && two.is_ok());
     assert_eq!(fs::read_to_string(&third).unwrap(), "first\nsecond\n");
-    // A caller with a shorter limit than the permit's holder times out.
+    // A caller with a shorter limit than the holder of the permit times out.
     let stays = place.job("printf one; exec sleep 1000");
     let _stream = programs.stream(stays).await.unwrap();
     let hurried = Programs {
@@ -412,7 +412,7 @@ async fn a_slow_reader_holds_no_place() {
 #[tokio::test]
 async fn a_slow_reader_misses_nothing() {
     let place = ProgramDir::new();
-    // A little more than the queue holds: its end is still in the pipe when the program ends.
+    // Slightly more than the queue holds, so the end is still in the pipe when the program ends.
     let much = place.job("dd if=/dev/zero bs=65536 count=10 2>/dev/null");
     let mut stream = patient().stream(much).await.unwrap();
     tokio::time::sleep(child::GRACE + Duration::from_millis(300)).await;
@@ -422,7 +422,7 @@ async fn a_slow_reader_misses_nothing() {
     assert_eq!(length(&mut stream).await, 3_000_000);
 }
 
-/// The number of bytes in the stream.
+/// Returns the number of bytes in the stream.
 async fn length(stream: &mut BoxStream<'static, Piece>) -> usize {
     let mut read = 0;
     while let Some(piece) = stream.next().await {
@@ -431,7 +431,7 @@ async fn length(stream: &mut BoxStream<'static, Piece>) -> usize {
     read
 }
 
-/// A workspace with this content.
+/// Returns a workspace with this content.
 async fn made(programs: &Programs, content: &'static str) -> Arc<TempDir> {
     let content = Bytes::from(content);
     programs.workspace("audio.wav", &content).await.unwrap()
@@ -464,7 +464,7 @@ async fn eight_may_wait_and_the_ninth_is_refused() {
     assert!(is_busy(
         programs.stream(job("/bin/true")).await.err().unwrap()
     ));
-    // A caller that leaves the queue, or gets a permit, makes a slot free.
+    // A caller that leaves the queue or gets a permit frees a slot.
     drop(waiting.pop());
     programs.check_queue().unwrap();
     waiting.push(place());

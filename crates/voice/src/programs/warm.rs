@@ -1,8 +1,8 @@
 //! Programs that are kept between requests, because loading a model takes longer than speaking a sentence.
 //!
-//! There is at most one process per command. Its task owns it, gives it one request at a time, and ends it when
-//! it is unused for long, when a request fails, when the settings change and when the server stops. A caller whose
-//! request fails runs the program for this request alone.
+//! There is at most one process per command. A task owns the process and gives it one request at a time. The task ends
+//! the process when it has been idle for too long, when a request fails, when the settings change, and when the server
+//! stops. A caller whose request fails runs the program for this request alone.
 
 mod serve;
 
@@ -28,7 +28,7 @@ use tokio_util::task::TaskTracker;
 const MAX_KEPT: usize = 4;
 /// The longest line of a program whose lines are messages.
 const MAX_LINE_BYTES: usize = 16 << 10;
-/// How many requests may wait for a process. The permits of programs limit them further.
+/// The number of requests that may wait for a process. The program permits limit them further.
 const MAX_WAITING: usize = 64;
 
 /// The programs that are kept. Dropping the last clone ends them after their current requests.
@@ -78,7 +78,7 @@ pub(crate) enum Protocol {
 }
 
 impl Protocol {
-    /// The longest line of output that is kept whole.
+    /// Returns the longest line of output that is kept whole, in bytes.
     pub(super) const fn max_line_bytes(self) -> usize {
         match self {
             Self::Lines | Self::Http => MAX_LINE_BYTES,
@@ -123,14 +123,14 @@ impl Warm {
         }))
     }
 
-    /// A new pool without processes, with the same surroundings.
+    /// Returns a new pool without processes that uses the same directory and random source.
     pub(super) fn renewed(&self, keep: Duration) -> Self {
         let pool = &self.0;
         let (directory, variables) = (Arc::clone(&pool.directory), Arc::clone(&pool.variables));
         Self::new(keep, directory, variables, Arc::clone(&pool.random))
     }
 
-    /// Whether processes of this program are kept.
+    /// Returns whether processes of this program are kept.
     pub(crate) fn keeps(&self, program: &Path) -> bool {
         !self.0.keep.is_zero() && !self.0.stop.is_cancelled() && !self.given_up().contains(program)
     }
@@ -141,8 +141,9 @@ impl Warm {
         self.given_up().insert(program);
     }
 
-    /// Makes a request to the process of the command, and starts it if there is none. `None` if the process ended
-    /// before it began the request. If the caller leaves, the request has [`SETTLE`](serve::SETTLE) to end.
+    /// Makes a request to the process of the command. Starts the process if there is none. Returns `None` if the
+    /// process ended before it began the request. If the caller leaves, the request has [`SETTLE`](serve::SETTLE) to
+    /// end.
     ///
     /// # Errors
     /// Fails if the process cannot be started.
@@ -175,13 +176,13 @@ impl Warm {
         if kept.len() >= MAX_KEPT {
             let oldest = kept.iter().enumerate().min_by_key(|(_, one)| one.used);
             if let Some(at) = oldest.map(|(at, _)| at) {
-                // The process ends after its current requests.
+                // Dropping the handle lets the process end after its current requests.
                 kept.swap_remove(at);
             }
         }
         let process = pool.start(command).await?;
         let (requests, receiver) = mpsc::channel(MAX_WAITING);
-        // The queue has space for the request.
+        // Sending cannot fail, because the queue has space for the request.
         let _ = requests.try_send(request);
         let stop = pool.stop.clone();
         pool.tasks.spawn(serve(process, receiver, pool.keep, stop));
@@ -193,7 +194,7 @@ impl Warm {
         Ok(())
     }
 
-    /// Ends all processes, and waits for that. No process is kept afterwards.
+    /// Ends all processes and waits until they have ended. Later requests start no process.
     pub(crate) async fn shutdown(&self) {
         self.0.stop.cancel();
         self.0.tasks.close();

@@ -21,11 +21,11 @@ pub(crate) struct Process {
     stdin: ChildStdin,
     stdout: Lines<ChildStdout>,
     stderr: Lines<ChildStderr>,
-    /// Its working directory, which only this user can read.
+    /// The working directory of the process. Only this user can read it.
     pub(crate) directory: Arc<TempDir>,
-    /// The HTTP server; `None` if the process reads its input.
+    /// The HTTP server, or `None` if the process reads requests from its input.
     pub(crate) server: Option<Server>,
-    /// Whether it has answered a request.
+    /// Whether the process has answered a request.
     pub(crate) has_answered: bool,
 }
 
@@ -77,7 +77,8 @@ impl Process {
         self.stdin.flush().await
     }
 
-    /// Returns the next line of either output; `None` after the process has ended. Dropping the future loses nothing.
+    /// Returns the next line of stdout or stderr, or `None` after the process has ended. Dropping the future loses no
+    /// data.
     pub(crate) async fn line(&mut self) -> Option<Bytes> {
         loop {
             let line = tokio::select! {

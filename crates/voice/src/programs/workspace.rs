@@ -16,7 +16,7 @@ use tokio::io::AsyncWriteExt;
 /// Creates a new directory (0700) in `parent` with one file (0600).
 ///
 /// # Errors
-/// Fails if it cannot be created, for example because the disk is full.
+/// Fails if the directory or file cannot be created, for example because the disk is full.
 pub(super) async fn make(
     parent: &Arc<Path>,
     name: &'static str,
@@ -47,8 +47,8 @@ pub(super) async fn make_directory(parent: &Arc<Path>) -> Result<Arc<TempDir>, V
     Ok(Arc::new(directory))
 }
 
-/// Deletes what a killed server left, which includes unencrypted recordings. Blocking. The directory must not
-/// be in use; a data directory has only one server.
+/// Deletes the files of a killed server, which include unencrypted recordings. Blocking. The directory must not be in
+/// use. A data directory has only one server.
 pub(crate) fn empty(parent: &Path) {
     match std::fs::remove_dir_all(parent) {
         Err(error) if error.kind() != ErrorKind::NotFound => {

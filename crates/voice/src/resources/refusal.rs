@@ -1,4 +1,4 @@
-//! What a provider's refusal means.
+//! Maps a provider's refusal to an error.
 
 use crate::VoiceError;
 use reqwest::{Response, header};

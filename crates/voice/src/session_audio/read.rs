@@ -11,12 +11,12 @@ use gatehouse_domain::id::{AudioId, SessionId};
 use gatehouse_store::{SessionAudioRow, StoreError};
 use std::ops::Range;
 
-/// How much of a recording to read at a time. The database may read the whole value for each chunk, so chunks
-/// are not too small.
+/// The size of a chunk of a recording. The database may read the whole value for each chunk, so small chunks would be
+/// slow.
 const PIECE_BYTES: u64 = 1 << 20;
 
 impl Voice {
-    /// Metadata of a session's audio. Audio of another session is not found.
+    /// Returns the metadata of a session's audio. Audio of another session is not found.
     pub async fn get_audio(
         &self,
         session: &SessionId,
@@ -43,8 +43,8 @@ impl Voice {
         })
     }
 
-    /// Streams a byte range on demand, with at most one chunk in memory. If the bytes are missing by then, or
-    /// fewer than expected, the last item is an error.
+    /// Streams a byte range on demand, with at most one chunk in memory. If bytes are missing when they are read, the
+    /// last item is an error.
     pub fn read_audio(
         &self,
         id: &AudioId,

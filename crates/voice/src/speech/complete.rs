@@ -20,9 +20,9 @@ pub(crate) struct CompleteSpeech {
     pub(super) duration_ms: u64,
     /// A warning about the audio.
     pub(super) warning: Option<String>,
-    /// Whether the audio could be parsed as its format.
+    /// Whether the audio could be parsed in its format.
     pub(super) is_sound: bool,
-    /// Whether the provider was not called for it: it comes from the cache or from an identical stream.
+    /// Whether the provider was not called: the audio comes from the cache or from an identical stream.
     pub(super) is_cached: bool,
 }
 
@@ -73,7 +73,7 @@ impl Job {
         self.measured(state, audio).await
     }
 
-    /// The audio with its duration.
+    /// Returns the audio with its duration.
     pub(super) async fn measured(
         &self,
         state: &State,
@@ -98,7 +98,7 @@ impl Job {
         })
     }
 
-    /// Encodes audio of another kind in the format that was asked for.
+    /// Encodes audio in the requested format if it has another one.
     pub(super) async fn convert(
         &self,
         state: &State,
@@ -140,7 +140,8 @@ impl Job {
         })
     }
 
-    /// For formats with the length in the header, and for formats encoded by an external program.
+    /// Makes audio of formats with the length in the header, and of formats that an external
+    /// program encodes.
     async fn make_whole(
         &self,
         state: &State,

@@ -1,4 +1,4 @@
-//! Audio that is clearly in another container than the requested one: some servers ignore the requested format.
+//! Detects audio in a different container than requested. Some servers ignore the requested format.
 
 use super::observed::Body;
 use crate::TtsId;
@@ -18,17 +18,16 @@ const MAX_SECONDS: u32 = 4 * 3600;
 pub(super) fn other_kind(bytes: &[u8], wanted: Kind) -> Option<Kind> {
     let found = sniff(bytes)?;
     let is_wanted = match wanted {
-        // Raw samples may contain the start of a frame by chance. They do not contain the signature of a container by
-        // chance.
+        // Raw samples may contain the start of a frame by chance, but not the signature of a container.
         Kind::Pcm { .. } => matches!(found, Kind::Mp3 | Kind::Aac) && !bytes.starts_with(b"ID3"),
         wanted => found == wanted,
     };
     (!is_wanted).then_some(found)
 }
 
-/// Like [`other_kind`], for the first bytes of audio.
+/// Checks like [`other_kind`], for the first bytes of audio.
 pub(super) fn other_kind_of_head(head: &[u8], wanted: Kind) -> Option<Kind> {
-    // The data after an ID3 tag that is longer than the head is unknown. It is usually MP3.
+    // If an ID3 tag is longer than the head, the data after it is unknown. It is usually MP3.
     if matches!(wanted, Kind::Aac | Kind::Flac) && head.starts_with(b"ID3") {
         return None;
     }
@@ -70,7 +69,7 @@ pub(super) async fn decoded(
     cpu.run(work).await
 }
 
-/// The error for audio of a provider that cannot be decoded or encoded.
+/// Returns the error for audio of a provider that cannot be decoded or encoded.
 pub(super) fn broken(id: TtsId, error: &AudioError) -> VoiceError {
     match error {
         AudioError::Empty => VoiceError::failed(id.as_str(), "returned no audio", true),

@@ -66,15 +66,15 @@ impl Voice {
         Err(tries.over())
     }
 
-    /// Synthesizes with one provider, or returns cached audio. Identical requests wait for the first one. Also
-    /// returns whether the provider was not called for this request.
+    /// Synthesizes with one provider, or returns cached audio. Identical requests wait for the first one. The flag is
+    /// true if the provider was not called for this request.
     async fn say(&self, order: &Order, id: TtsId) -> Result<(CompleteSpeech, bool), VoiceError> {
         let job = self.job(order, id).await?;
         let (key, warning) = (job.key.clone(), job.warning());
         let (voice, state) = (self.clone(), Arc::clone(&order.state));
         let characters = order.text.chars().count();
         let making = async move { voice.find_or_make(&state, &job, characters).await };
-        // The work belongs to the span of the first caller, even if another one that waits polls it.
+        // The work belongs to the span of the first caller, even if another caller polls it.
         let making = trace::within(trace::current(), making);
         let (made, joined) = self.0.flights.join(key, making).await;
         let made = made?;
@@ -93,7 +93,8 @@ impl Voice {
         characters: usize,
     ) -> Result<CompleteSpeech, VoiceError> {
         let most = state.settings.cache_max_bytes;
-        // A stream is cached before it ends. In the other order, one that ends in between would not be found.
+        // The running streams must be searched before the cache, because a stream is cached before it ends. In the
+        // reverse order, a stream that ends between both searches would not be found.
         if let Some(streamed) = self.find_streamed(state, job).await {
             let made = streamed?;
             if made.audio.len() > MAX_KEPT_BYTES {

@@ -1,9 +1,9 @@
 //! Text to speech in the requested format.
 //!
 //! `request` validates, and `order` selects the persona, the providers and the text. `complete` synthesizes the
-//! complete audio with one provider. `stream` forwards audio as it arrives, `shared_stream` gives one stream to
-//! identical requests, and `observed` records it. `samples` joins several pieces of text into one audio. `voices` lists
-//! the voices of a provider, and `trial` tests it.
+//! complete audio with one provider. `stream` forwards audio as it arrives, `shared_stream` shares one stream among
+//! identical requests, and `observed` records the stream. `samples` joins several pieces of text into one audio.
+//! `voices` lists the voices of a provider, and `trial` tests a provider.
 
 mod complete;
 mod container;

@@ -1,4 +1,4 @@
-//! Resolves a request: which text is spoken, with which persona, and which providers are tried.
+//! Resolves a request: selects the spoken text, the persona and the providers to try.
 
 mod job;
 
@@ -21,7 +21,7 @@ pub(super) struct Order {
     pub(super) format: Format,
     /// The text to speak.
     pub(super) text: String,
-    /// The providers to try, in order: the chosen one, then the configured fallbacks.
+    /// The providers to try, in order: the selected one, then the configured fallbacks.
     pub(super) speakers: Vec<TtsId>,
 }
 
@@ -53,7 +53,8 @@ impl Voice {
         })
     }
 
-    /// The provider that speaks: the requested one, else the persona's, else the configured one.
+    /// Returns the provider that speaks: the requested one, else the persona's, else the configured
+    /// one.
     pub(super) async fn speaker(
         &self,
         state: &State,
@@ -66,7 +67,8 @@ impl Voice {
         }
     }
 
-    /// The persona with this ID, no persona for `none`, and the active persona for `None`.
+    /// Returns the persona with this ID. `none` means no persona, and `None` means the active
+    /// persona.
     pub(crate) async fn persona(&self, id: Option<&str>) -> Result<Option<Persona>, VoiceError> {
         match id {
             None => self.personas().active().await,
@@ -79,7 +81,7 @@ impl Voice {
     }
 }
 
-/// Removes answer markers, whatever the source of the text.
+/// Removes answer markers from any text, including texts that no agent wrote.
 fn unmarked(text: &str) -> String {
     let mut filter = MarkupFilter::new();
     let mut visible = filter.push(text);

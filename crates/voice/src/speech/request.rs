@@ -40,7 +40,7 @@ pub struct SpeechRequest {
 }
 
 impl SpeechRequest {
-    /// A request with default options.
+    /// Returns a request with default options.
     pub fn new(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
@@ -65,7 +65,7 @@ pub(crate) struct Checked {
     pub(crate) format: Format,
 }
 
-/// Validates the request before any provider is called. Errors name the fields as the method's params do.
+/// Validates the request before any provider is called. Errors use the field names of the method's params.
 pub(crate) fn check(
     request: &SpeechRequest,
     settings: &VoiceSettings,
@@ -133,7 +133,7 @@ fn name(field: &str, value: Option<&str>) -> Result<(), VoiceError> {
     Err(VoiceError::invalid(field, reason))
 }
 
-/// Whether a request can name this voice or model.
+/// Returns whether `value` can name a voice or model in a request.
 pub(crate) fn is_name(value: &str) -> bool {
     !value.trim().is_empty()
         && value.chars().nth(MAX_NAME_CHARACTERS).is_none()

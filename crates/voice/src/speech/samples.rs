@@ -1,4 +1,4 @@
-//! Samples as they arrive from a provider, for all pieces of the text in sequence.
+//! Samples from a provider as they arrive, for all pieces of the text in sequence.
 
 use super::container::{broken, decoded, other_kind_of_head, peek, read};
 use super::observed::Body;
@@ -36,7 +36,7 @@ enum Reader {
 }
 
 impl Samples {
-    /// Does not call the provider before the first [`Self::next`].
+    /// Creates the stream. The provider is first called by [`Self::next`].
     pub(super) fn new(state: Arc<State>, id: TtsId, calls: Vec<TtsCall>) -> Self {
         Self {
             state,
@@ -52,7 +52,7 @@ impl Samples {
         self.rate
     }
 
-    /// The next samples, never empty; `None` at the end.
+    /// Returns the next samples, never empty, or `None` at the end.
     pub(super) async fn next(&mut self) -> Result<Option<Vec<i16>>, VoiceError> {
         loop {
             if self.now.is_none() && !self.begin().await? {

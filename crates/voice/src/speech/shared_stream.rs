@@ -1,5 +1,4 @@
-//! Streams of speech that are being made: identical requests listen to the first one's stream instead of paying
-//! again.
+//! Shared streams of speech: identical requests read the first request's stream, so the provider is paid once.
 
 mod listener;
 
@@ -13,14 +12,14 @@ use listener::Listener;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-/// The size of the audio up to which all of it is held for requests that arrive later.
+/// The maximum size of audio that is kept whole, so that later requests can join, in bytes.
 const JOINABLE_BYTES: usize = 768 << 10;
-/// How much audio is held for slow listeners: about 17 minutes of MP3.
+/// The maximum size of audio that is held for slow listeners, in bytes: about 17 minutes of MP3.
 const BEHIND_BYTES: usize = 16 << 20;
 
 /// A stream and whether it comes from the cache.
 pub(super) type Begun = (Body, bool);
-/// A part of the audio, as every listener receives it.
+/// A part of the audio. Every listener receives it.
 type Piece = Result<Bytes, Arc<VoiceError>>;
 type Beginning = Shared<BoxFuture<'static, Result<bool, Arc<VoiceError>>>>;
 type Next = Shared<BoxFuture<'static, Option<Piece>>>;
@@ -31,8 +30,8 @@ type Source = Arc<tokio::sync::Mutex<Option<Body>>>;
 pub(crate) struct SharedStreams(Mutex<HashMap<Name, Weak<SharedStream>>>);
 
 impl SharedStreams {
-    /// Listens to the running stream of this name from its first byte, or starts one with `begin`. Also returns
-    /// whether it was running.
+    /// Joins the running stream of this name from its first byte, or starts one with `begin`. The flag is true if the
+    /// stream was already running.
     pub(super) fn join<F>(&self, name: Name, begin: F) -> (Listener, bool)
     where
         F: Future<Output = Result<Begun, VoiceError>> + Send + 'static,
@@ -48,7 +47,8 @@ impl SharedStreams {
         (Listener::first(stream), false)
     }
 
-    /// Listens to the running stream of this name from its first byte. `None` if there is none.
+    /// Joins the running stream of this name from its first byte. Returns `None` if there is no
+    /// such stream.
     pub(super) fn find(&self, name: &Name) -> Option<Listener> {
         let running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let stream = running.get(name).and_then(Weak::upgrade);
@@ -56,17 +56,17 @@ impl SharedStreams {
     }
 }
 
-/// A stream that several listeners read. It advances when one of them reads, and is dropped with the last of them.
+/// A stream with several listeners. It advances when a listener reads, and is dropped with its last listener.
 struct SharedStream {
     beginning: Beginning,
     source: Source,
     log: Mutex<Log>,
 }
 
-/// What the stream has yielded and a listener may still need.
+/// The pieces that the stream has yielded and a listener may still need.
 struct Log {
     pieces: VecDeque<Piece>,
-    /// The number of pieces dropped before those.
+    /// The number of pieces dropped before `pieces`.
     dropped: usize,
     /// The size of `pieces`.
     held_bytes: usize,
@@ -116,7 +116,7 @@ impl SharedStream {
     }
 }
 
-/// The next piece of the stream.
+/// Returns the next piece of the stream.
 fn next(source: &Source) -> Next {
     let source = Arc::clone(source);
     let piece = async move {
@@ -128,7 +128,7 @@ fn next(source: &Source) -> Next {
 }
 
 impl Log {
-    /// Whether a listener that comes now receives every piece.
+    /// Returns whether a new listener would receive every piece.
     const fn is_open(&self) -> bool {
         self.next.is_some() && self.total_bytes <= JOINABLE_BYTES
     }
@@ -143,7 +143,7 @@ impl Log {
         self.last_listener
     }
 
-    /// Takes over the piece with this number, unless another listener was earlier.
+    /// Stores the piece with this number, unless another listener has already stored it.
     fn add(&mut self, number: usize, piece: Option<Piece>, source: &Source) {
         if number != self.end() || self.next.is_none() {
             return;
@@ -159,7 +159,7 @@ impl Log {
         self.trim();
     }
 
-    /// The piece that this listener has not read yet. `None` if there is none.
+    /// Returns the next piece for this listener. Returns `None` if the piece has not arrived.
     fn read(&mut self, listener: u64) -> Option<Result<Bytes, VoiceError>> {
         let position = self.positions.get_mut(&listener)?;
         let Some(at) = position.checked_sub(self.dropped) else {
@@ -171,7 +171,7 @@ impl Log {
         Some(piece.map_err(own))
     }
 
-    /// Drops the pieces that every listener has read, and what is too much for one that is far behind.
+    /// Drops the pieces that every listener has read, and pieces beyond the limit that a slow listener has not read.
     fn trim(&mut self) {
         if self.is_open() {
             return;

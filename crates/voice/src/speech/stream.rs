@@ -51,8 +51,8 @@ impl fmt::Debug for Streamed {
 }
 
 impl Voice {
-    /// Synthesizes a text and forwards the audio. Fallbacks are tried only before the first bytes. Dropping
-    /// the stream cancels the work, unless an identical request listens to it.
+    /// Synthesizes a text and forwards the audio. Fallbacks are tried only before the first bytes. Dropping the stream
+    /// cancels the work, unless an identical request reads the stream.
     pub async fn stream(&self, request: SpeechRequest) -> Result<Streamed, VoiceError> {
         let span = self.begin_request("api.speech");
         match span.run(self.stream_in_span(request)).await {
@@ -87,7 +87,7 @@ impl Voice {
         Err(tries.over())
     }
 
-    /// Waits for the first bytes of this provider, or of an identical request's stream. Also returns whether the
+    /// Waits for the first bytes of this provider, or of an identical request's stream. The flag is true if the
     /// provider was not called for this request.
     async fn begin(
         &self,
@@ -99,15 +99,16 @@ impl Voice {
         let (voice, state) = (self.clone(), Arc::clone(&order.state));
         let characters = order.text.chars().count();
         let beginning = async move { voice.find_or_begin(&state, job, characters).await };
-        // The work belongs to the span of the first caller, even if another one that waits polls it.
+        // The work belongs to the span of the first caller, even if another caller polls it.
         let beginning = trace::within(trace::current(), beginning);
         let (listener, joined) = self.0.streams.join(key, beginning);
         let (body, is_cached) = listener.begun().await?;
         Ok((body.fuse().boxed(), joined || is_cached, warning))
     }
 
-    /// The whole audio of an identical request that is being streamed. An error of the stream is the result. `None` if
-    /// there is no such stream, or if the format has the length in its header, which a stream may leave out.
+    /// Returns the whole audio of an identical request that is being streamed. A failed stream returns its error.
+    /// Returns `None` if there is no such stream, or if the format has the length in its header, because a stream may
+    /// omit the length.
     pub(super) async fn find_streamed(
         &self,
         state: &State,
@@ -177,14 +178,14 @@ impl Voice {
     }
 }
 
-/// A WAV or FLAC that is encoded while streaming has no length in its header. Do not cache it, because a request
-/// for the complete audio returns a better one.
+/// A WAV or FLAC that is encoded while streaming has no length in its header, so it is not cached. A request for the
+/// complete audio then caches a file with the length.
 fn is_kept(job: &Job, most: u64) -> bool {
     let has_length = !matches!(job.format, Format::Wav | Format::Flac);
     job.is_kept && most > 0 && (has_length || job.native().is_some())
 }
 
-/// Streams the provider's native output. If it is in another container than was asked for, it is converted first.
+/// Streams the provider's native output. Output in another container than requested is converted first.
 async fn native(state: &State, job: &Job, call: &TtsCall) -> Result<Body, VoiceError> {
     let speech = speak(&state.resources, job.id, call).await?;
     let pieces = speech
@@ -198,7 +199,7 @@ async fn native(state: &State, job: &Job, call: &TtsCall) -> Result<Body, VoiceE
     Ok(stream::iter([Ok(made.audio)]).boxed())
 }
 
-/// For a format that cannot be encoded incrementally.
+/// Synthesizes a format that cannot be encoded incrementally.
 async fn whole(state: &Arc<State>, job: &Job) -> Result<Body, VoiceError> {
     let made = job.make(state).await?;
     Ok(stream::iter([Ok(made.audio)]).boxed())

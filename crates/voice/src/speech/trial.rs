@@ -1,4 +1,4 @@
-//! A test of a provider: it speaks one short word.
+//! A provider test that speaks one short word.
 
 use super::order::Order;
 use super::request::SpeechRequest;
@@ -10,15 +10,16 @@ use gatehouse_audio::Format;
 use secrecy::SecretString;
 use std::sync::Arc;
 
-/// The word. It is the same in most languages that providers speak.
+/// The test word. It is the same in most languages that providers speak.
 const WORD: &str = "Test";
 
 impl Voice {
-    /// Lets this provider speak one word with its settings, even while speech is disabled. Uses no persona, no cache
-    /// and no fallback, and calls the provider once. Uses `key` instead of the provider's own one, if there is one.
+    /// Speaks one word with this provider and its settings, even while speech is disabled. Calls the provider once and
+    /// uses no persona, cache or fallback. If `key` is given, uses it instead of the stored key.
     ///
     /// # Errors
-    /// The reason why the provider could not be tested, such as a sealed vault. A provider that fails is not an error.
+    /// Returns why the provider could not be tested, such as a sealed vault. A failure of the provider itself is not an
+    /// error.
     pub async fn test_speech(
         &self,
         id: TtsId,

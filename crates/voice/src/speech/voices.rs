@@ -25,8 +25,8 @@ impl OfferedVoice {
 }
 
 impl Voice {
-    /// The voices of a provider, by default of the default provider. Asks the vendor if it has a list. Empty if the
-    /// provider has no voices to choose from.
+    /// Returns the voices of a provider, by default of the default provider. Asks the vendor if the vendor has a list.
+    /// The result is empty if the provider has no voices to choose from.
     pub async fn voices(&self, provider: Option<TtsId>) -> Result<Vec<OfferedVoice>, VoiceError> {
         let state = self.state();
         request::check_enabled(&state.settings)?;

@@ -23,7 +23,7 @@ pub(super) fn is_stream(response: &Response) -> bool {
     essence.eq_ignore_ascii_case("text/event-stream")
 }
 
-/// An event. Others, and `[DONE]`, are skipped.
+/// An event. Other events and `[DONE]` are skipped.
 #[derive(Deserialize)]
 #[serde(tag = "type")]
 enum Sent {
@@ -41,7 +41,8 @@ enum Sent {
     Other,
 }
 
-/// Ignores a usage of another form, such as seconds of audio: the transcript is usable without it.
+/// Ignores usage in another form, such as seconds of audio, because the transcript is usable
+/// without it.
 fn known_usage<'de, D: Deserializer<'de>>(from: D) -> Result<Option<TokenUsage>, D::Error> {
     let usage = Value::deserialize(from)?;
     Ok(serde_json::from_value(usage).ok())
@@ -102,7 +103,7 @@ impl Reading {
                 }
                 None if self.read().await? => {}
                 None => {
-                    // Some servers omit the blank line after the last event. Half an event has no piece.
+                    // Some servers omit the blank line after the last event. An incomplete event is ignored.
                     let last = self.events.end().ok().flatten();
                     let piece = last.and_then(|event| self.piece(&event).ok().flatten());
                     return piece.ok_or_else(|| {
@@ -113,7 +114,7 @@ impl Reading {
         }
     }
 
-    /// `false` at the end of the body.
+    /// Reads more of the body. Returns `false` at its end.
     async fn read(&mut self) -> Result<bool, VoiceError> {
         let Some(bytes) = self.body.next().await else {
             return Ok(false);

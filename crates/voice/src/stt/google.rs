@@ -3,19 +3,18 @@
 //! Sources: <https://cloud.google.com/speech-to-text/docs/reference/rest/v1/speech/recognize> and its
 //! `RecognitionConfig` (also as `google/cloud/speech/v1/cloud_speech.proto` in Google's `googleapis`), and
 //! <https://cloud.google.com/speech-to-text/quotas>:
-//! - `POST {base}/speech:recognize` with `{config, audio{content}}`, where the audio is base64, at most 10 MB
-//!   and about one minute. Longer audio "must use the `uri` field to reference an audio file in Google Cloud
-//!   Storage", even with `longrunningrecognize`, which is therefore not an option. Longer audio is instead
-//!   cut where it is quiet (`pieces.rs`), and the transcripts are concatenated.
-//! - `LINEAR16` is 16-bit mono, and 16,000 Hz is "optimal". Audio is converted to such WAV first: of two
-//!   channels Google would use only the first, `MP3` is only in `v1p1beta1`, and an Opus container cannot be
-//!   cut. Audio that cannot be decoded here is sent as declared by the caller, if there is an encoding for
-//!   it.
-//! - `languageCode` is required, BCP 47 with a region. `speechContexts[].phrases` are hints of at most 100
-//!   characters each. Google chooses the `model` if it is absent.
-//! - Times are durations such as `"1.300s"`. A confidence of 0 means that there is none. Silence has no
-//!   `results`.
-//! - Responses name the requested language; there is no detection.
+//! - `POST {base}/speech:recognize` with `{config, audio{content}}`, where the audio is base64, at most 10 MB and about
+//!   one minute. Longer audio "must use the `uri` field to reference an audio file in Google Cloud Storage", even with
+//!   `longrunningrecognize`. Longer audio is therefore cut here where it is quiet (`pieces.rs`), and the transcripts
+//!   are concatenated.
+//! - `LINEAR16` is 16-bit mono, and 16,000 Hz is "optimal". Audio is converted to such WAV first, for three reasons:
+//!   Google would use only the first of two channels, `MP3` is only in `v1p1beta1`, and an Opus container cannot be
+//!   cut. Audio that cannot be decoded here is sent in the format that the caller declared, if Google has an encoding
+//!   for it.
+//! - `languageCode` is required, BCP 47 with a region. `speechContexts[].phrases` are hints of at most 100 characters
+//!   each. Google chooses the `model` if it is absent.
+//! - Times are durations such as `"1.300s"`. A confidence of 0 means that there is none. Silence has no `results`.
+//! - Responses contain the requested language. Google does not detect the language.
 
 mod answer;
 mod locale;
@@ -56,7 +55,7 @@ pub(super) static PROVIDER: SttProvider = SttProvider {
         service: hosted("https://speech.googleapis.com/v1"),
         settings: &[setting("language", "Language and region"), MODEL, BASE_URL],
     },
-    // A request takes one minute; longer audio is split into several requests. This limit is about an hour.
+    // A request accepts one minute of audio. Longer audio is split into several requests. This limit is about an hour.
     accepts: only_wav,
     max_bytes: 128 * MIB,
     takes_hints: true,
@@ -133,7 +132,7 @@ fn config(call: &SttCall, encoding: &Value) -> Value {
     config
 }
 
-/// The encoding to declare for audio that cannot be decoded here. FLAC and WAV have a header and need none.
+/// Returns the encoding to declare for audio that cannot be decoded here. FLAC and WAV have a header and need none.
 fn declared(call: &SttCall) -> Result<Value, VoiceError> {
     let encoding = match (call.kind, call.declared.as_deref()) {
         (Some(Kind::Flac | Kind::Wav), _) | (None, Some("flac" | "wav")) => json!({}),

@@ -4,12 +4,12 @@
 pub(super) const MAX_TERMS: usize = 100;
 /// The longest term, which is Google's limit for a phrase.
 const MAX_TERM_CHARACTERS: usize = 100;
-/// The total length. Deepgram accepts 500 tokens of key terms, and a token has about three characters.
+/// The maximum total length in characters. Deepgram accepts 500 tokens of key terms, and a token has about three
+/// characters.
 const MAX_CHARACTERS: usize = 1500;
 
-/// The terms of a prompt, separated by commas, semicolons, line breaks and full stops that end a sentence. A
-/// phrase that is too long for any vendor is split into words. Terms beyond the limits are dropped from the
-/// end.
+/// Returns the terms of a prompt. Commas, semicolons, line breaks and full stops at the end of a sentence separate
+/// them. A phrase that is too long for any vendor is split into words. Terms beyond the limits are omitted.
 pub(super) fn terms(prompt: Option<&str>) -> Vec<String> {
     let prompt = prompt.unwrap_or_default().replace(". ", "\n");
     let phrases = prompt.split([',', ';', '\n', '\r', '、', '，', '；', '。']);

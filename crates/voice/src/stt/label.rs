@@ -3,7 +3,7 @@
 use super::SttCall;
 use gatehouse_audio::Kind;
 
-/// The extension without its dot and the media type of the recognized kind, or else of the declared one. Opus
+/// Returns the extension without its dot and the media type of the recognized kind, or else of the declared one. Opus
 /// is labeled as Ogg, the name that vendors use.
 pub(super) fn label(call: &SttCall) -> (&'static str, &'static str) {
     let declared = || call.declared.as_deref().and_then(Kind::named);

@@ -117,7 +117,7 @@ const NAMES: &[(&str, &str)] = &[
     ("yoruba", "yo"),
 ];
 
-/// The names in [`NAMES`] that Whisper understands and does not return.
+/// Names in [`NAMES`] that Whisper accepts but does not return.
 const ALIASES: &[&str] = &[
     "burmese",
     "cantonese",
@@ -145,8 +145,8 @@ const CODES: &[(&str, &str)] = &[
     ("yue", "zh"),
 ];
 
-/// The ISO 639-1 code of an English language name, a code or a BCP 47 tag. `None` if it does not name a
-/// single language ("multi") or has no such code.
+/// Returns the ISO 639-1 code of an English language name, a code or a BCP 47 tag. Returns `None` if the input does not
+/// name a single language ("multi") or has no such code.
 pub(super) fn code(said: &str) -> Option<String> {
     let said = said.trim().to_ascii_lowercase();
     if let Some(code) = named(NAMES, &said) {
@@ -163,8 +163,8 @@ pub(super) fn name(code: &str) -> Option<&'static str> {
     names.find(|(_, it)| *it == code).map(|(name, _)| *name)
 }
 
-/// The language to request from a vendor that accepts ISO 639-1. The region of a tag is dropped. Anything
-/// else, including codes such as `yue`, is passed through for the vendor to judge.
+/// Returns the language to request from a vendor that accepts ISO 639-1. Drops the region of a tag. Passes anything
+/// else through, including codes such as `yue`. The vendor checks it.
 pub(super) fn wanted(language: Option<&str>) -> Option<String> {
     let language = language.map(str::trim).filter(|text| !text.is_empty())?;
     let lower = language.to_ascii_lowercase();
@@ -172,7 +172,7 @@ pub(super) fn wanted(language: Option<&str>) -> Option<String> {
     Some(code.unwrap_or_else(|| language.to_owned()))
 }
 
-/// The language to request from a vendor that accepts BCP 47, in the case of RFC 5646, section 2.1.1: `en-US` of
+/// Returns the language to request from a vendor that accepts BCP 47, in the case of RFC 5646, section 2.1.1: `en-US` of
 /// `EN-us`. A name becomes its code. Anything else is passed through for the vendor to judge.
 pub(super) fn tag(said: &str) -> String {
     let lower = said.trim().to_ascii_lowercase();
@@ -192,15 +192,15 @@ pub(super) fn tag(said: &str) -> String {
     tag
 }
 
-/// The subtag with an uppercase first letter: `Hant`.
+/// Returns the subtag with an uppercase first letter: `Hant`.
 fn titled(subtag: &str) -> String {
     let mut letters = subtag.chars();
     let first = letters.next().map(|letter| letter.to_ascii_uppercase());
     first.into_iter().chain(letters).collect()
 }
 
-/// The language of a locale as local recognizers expect it: `en` of `en-US`. `None` if it is not a code of
-/// two or three letters, as with `auto`.
+/// Returns the language of a locale in the form that local recognizers expect: `en` of `en-US`. Returns `None` if the
+/// language is not a code of two or three letters, such as `auto`.
 pub(super) fn primary(locale: &str) -> Option<String> {
     let lower = locale.to_ascii_lowercase();
     let first = first_subtag(&lower);

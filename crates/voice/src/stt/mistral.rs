@@ -19,7 +19,7 @@ use crate::provider::{About, BASE_URL, LANGUAGE, MODEL, hosted};
 use futures_util::FutureExt;
 use gatehouse_audio::Kind;
 
-/// The model that only transcribes.
+/// The default model, which supports only transcription.
 const DEFAULT_MODEL: &str = "voxtral-mini-latest";
 
 const ID: &str = "stt_cloud_5";

@@ -38,22 +38,23 @@ use url::Url;
 #[derive(Debug)]
 pub struct SttProvider {
     pub(crate) about: About,
-    /// Kinds of audio accepted as they are; others are converted to 16 kHz WAV here.
+    /// Returns whether a kind of audio is accepted unchanged. Other kinds are converted here to 16
+    /// kHz WAV.
     pub accepts: fn(Kind) -> bool,
     /// The largest audio per request, in bytes.
     pub max_bytes: usize,
     /// Whether the provider supports a hint about the content.
     pub takes_hints: bool,
-    /// The translation to English; `None` if the provider does not translate.
+    /// The translation to English. `None` if the provider does not translate.
     pub(crate) translator: Option<Translator>,
-    /// The transcription piece by piece; `None` if the provider returns only whole transcripts.
+    /// The streaming transcription. `None` if the provider returns only whole transcripts.
     pub(crate) streaming: Option<Streaming>,
     /// Transcribes the audio.
     pub(crate) listen: for<'a> fn(&'a Resources, &'a SttCall) -> Listening<'a>,
 }
 
 impl SttProvider {
-    /// Whether the provider translates speech to English.
+    /// Returns whether the provider translates speech to English.
     pub const fn translates(&self) -> bool {
         self.translator.is_some()
     }
@@ -90,20 +91,20 @@ providers! {
     }
 }
 
-/// A transcription call. All parameters are resolved, as with speech.
+/// A transcription call with all parameters resolved.
 #[derive(Clone, Debug)]
 pub(crate) struct SttCall {
     /// The audio, of a kind that the provider accepts.
     pub(crate) audio: Bytes,
-    /// `None` if the audio was not recognized; the vendor then gets the `declared` format.
+    /// The recognized kind. If `None`, the vendor gets the `declared` format.
     pub(crate) kind: Option<Kind>,
     /// The format declared by the caller: `mp3`, `opus`, ….
     pub(crate) declared: Option<String>,
-    /// ISO 639-1, or a locale if the provider supports it. From the request, else from the settings.
+    /// ISO 639-1, or a locale if the provider supports locales. The request takes precedence over the settings.
     pub(crate) language: Option<String>,
     /// A hint about the content: names and words that may occur.
     pub(crate) prompt: Option<String>,
-    /// Whether timestamps are requested. Where they are free, they are always requested.
+    /// Whether timestamps are requested. They are always requested if they are free.
     pub(crate) timestamps: bool,
     /// Whether the speech is translated to English.
     pub(crate) translate: bool,
@@ -116,7 +117,8 @@ pub(crate) struct SttCall {
 }
 
 impl SttCall {
-    /// A fingerprint of the address, the key and the settings that the provider is used with.
+    /// Returns a fingerprint of the address, the key and the settings that the provider is used
+    /// with.
     pub(crate) fn setup(&self) -> Setup {
         Setup::of(self.base_url.as_ref(), self.key.as_ref(), &self.settings)
     }
@@ -134,7 +136,7 @@ pub(crate) struct SttResult {
     /// The duration measured by the vendor.
     pub(crate) duration_seconds: Option<f64>,
     pub(crate) words: Vec<Word>,
-    /// About one per sentence.
+    /// The segments, about one per sentence.
     pub(crate) segments: Vec<Segment>,
 }
 
@@ -158,12 +160,13 @@ pub struct Segment {
     pub end: f64,
 }
 
-/// The English name of the language with an ISO 639-1 code, or the code if the name is unknown.
+/// Returns the English name of the language with an ISO 639-1 code, or the code if the name is
+/// unknown.
 pub(crate) fn language_name(code: &str) -> &str {
     language::name(code).unwrap_or(code)
 }
 
-/// The ISO 639-1 code of a language, or the language unchanged if it has none.
+/// Returns the ISO 639-1 code of a language, or the language unchanged if it has none.
 pub(crate) fn in_short(language: &str) -> String {
     language::code(language).unwrap_or_else(|| language.to_owned())
 }

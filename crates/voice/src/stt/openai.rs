@@ -4,22 +4,21 @@
 //! <https://platform.openai.com/docs/guides/speech-to-text>:
 //! - `model` is `whisper-1`, `gpt-4o-transcribe`, `gpt-4o-mini-transcribe` or a dated variant of these, or
 //!   `gpt-4o-transcribe-diarize`. Files are flac, mp3, mp4, mpeg, mpga, m4a, ogg, wav or webm, up to 25 MB.
-//! - `timestamp_granularities[]` (`word`, `segment`) needs `response_format=verbose_json`, which Whisper
-//!   supports and the gpt-4o models reject: for them "the only supported format is `json`". Word timestamps
-//!   add latency.
+//! - `timestamp_granularities[]` (`word`, `segment`) needs `response_format=verbose_json`. Whisper supports this
+//!   format. The gpt-4o models reject it: for them "the only supported format is `json`". Word timestamps add latency.
 //! - `include[]=logprobs` requires `json` and a gpt-4o model other than the diarizing one.
-//! - The diarizing model accepts no prompt, returns timestamps as `diarized_json`, and requires
-//!   `chunking_strategy` for audio longer than 30 seconds.
-//! - `stream=true` returns server-sent events: `transcript.text.delta` with `delta`, and `transcript.text.done`
-//!   with `text` and `usage` (`TranscriptTextDeltaEvent` and `TranscriptTextDoneEvent` in the vendor's OpenAPI
-//!   document). It "is not supported for the `whisper-1` model and will be ignored".
-//! - `POST audio/translations` (<https://platform.openai.com/docs/api-reference/audio/createTranslation>)
-//!   takes `prompt` in English, `response_format` and no language; "only `whisper-1` is currently available".
+//! - The diarizing model accepts no prompt, returns timestamps as `diarized_json`, and requires `chunking_strategy` for
+//!   audio longer than 30 seconds.
+//! - `stream=true` returns server-sent events: `transcript.text.delta` with `delta`, and `transcript.text.done` with
+//!   `text` and `usage` (`TranscriptTextDeltaEvent` and `TranscriptTextDoneEvent` in the vendor's OpenAPI document).
+//!   Streaming "is not supported for the `whisper-1` model and will be ignored".
+//! - `POST audio/translations` (<https://platform.openai.com/docs/api-reference/audio/createTranslation>) takes
+//!   `prompt` in English, `response_format` and no language; "only `whisper-1` is currently available".
 //! - `language` is ISO 639-1; `prompt` is a text in the language of the audio.
 //!
-//! The default model is `whisper-1`, the only one with word timestamps. Unknown models are called like
-//! Whisper, because compatible servers work that way. Models with `transcribe` in their name, as `OpenAI`'s
-//! newer ones have, are asked for plain JSON.
+//! The default model is `whisper-1`, the only one with word timestamps. Unknown models are called like Whisper, because
+//! compatible servers work that way. Plain JSON is requested from models with `transcribe` in their name, such as
+//! `OpenAI`'s newer models.
 
 use super::{MIB, Streaming, SttCall, SttProvider, Translator, language, transcriptions, usual};
 use crate::provider::{About, BASE_URL, LANGUAGE, MODEL, OPENAI};
@@ -82,7 +81,7 @@ fn fields(call: &SttCall) -> Vec<(&'static str, String)> {
     fields
 }
 
-/// The fields of a translation to English.
+/// Returns the fields of a translation to English.
 pub(super) fn translation(call: &SttCall) -> Vec<(&'static str, String)> {
     let model = call.model.as_deref().unwrap_or(DEFAULT_MODEL);
     let mut fields = vec![("model", model.to_owned())];
@@ -93,13 +92,14 @@ pub(super) fn translation(call: &SttCall) -> Vec<(&'static str, String)> {
     fields
 }
 
-/// Whether the model streams text. The diarizing model is left out: its events are segments of speakers.
+/// Returns whether the model streams text. The diarizing model is excluded, because its events are speaker segments.
 fn does_stream(model: Option<&str>) -> bool {
     let model = model.unwrap_or(DEFAULT_MODEL);
     model.starts_with("gpt-") && model.contains("transcribe") && !model.contains("diarize")
 }
 
-/// The fields of a streamed transcription. Omits `include[]`, because every event would contain the probabilities.
+/// Returns the fields of a streamed transcription. Omits `include[]`, because every event would contain the
+/// probabilities.
 fn streamed(call: &SttCall) -> Vec<(&'static str, String)> {
     let mut fields = fields(call);
     fields.retain(|(name, _)| *name != "include[]");
@@ -107,7 +107,7 @@ fn streamed(call: &SttCall) -> Vec<(&'static str, String)> {
     fields
 }
 
-/// The fields that request timestamps from Whisper. Segments are free; words are requested only if needed.
+/// Returns the fields that request timestamps from Whisper. Segments are free. Words are requested only if needed.
 pub(super) fn verbose(words: bool) -> Vec<(&'static str, String)> {
     let mut fields = vec![("response_format", "verbose_json".to_owned())];
     if words {

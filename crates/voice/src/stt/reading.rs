@@ -6,7 +6,7 @@ use crate::VoiceError;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// Parses the vendor's JSON. The error contains nothing of it.
+/// Parses the vendor's JSON. The error contains no part of it.
 pub(super) fn json<T: DeserializeOwned>(
     provider: &'static str,
     answer: &[u8],
@@ -27,7 +27,7 @@ pub(super) fn seconds(value: &Value) -> Option<f64> {
     seconds.is_finite().then_some(seconds.max(0.0))
 }
 
-/// A time span, shifted by `shift` seconds. A missing start is 0, and the end is never before the start.
+/// Returns a time span, shifted by `shift` seconds. A missing start is 0, and the end is never before the start.
 fn span(start: &Value, end: &Value, shift: f64) -> (f64, f64) {
     let start = seconds(start).unwrap_or_default();
     let end = seconds(end).unwrap_or(start).max(start);
@@ -56,7 +56,7 @@ pub(super) fn segment(text: &str, start: &Value, end: &Value, shift: f64) -> Opt
     })
 }
 
-/// The weighted mean of the finite values.
+/// Returns the weighted mean of the finite values.
 pub(super) fn mean(weighted: impl IntoIterator<Item = (f64, f64)>) -> Option<f64> {
     let mut sum = 0.0;
     let mut weights = 0.0;
@@ -69,7 +69,7 @@ pub(super) fn mean(weighted: impl IntoIterator<Item = (f64, f64)>) -> Option<f64
     (weights > 0.0).then(|| sum / weights)
 }
 
-/// A likelihood, clamped to 0 to 1.
+/// Returns a likelihood, clamped to 0 to 1.
 pub(super) fn likelihood(value: f64) -> Option<f64> {
     (!value.is_nan()).then(|| value.clamp(0.0, 1.0))
 }

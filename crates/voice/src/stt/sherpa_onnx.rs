@@ -42,7 +42,7 @@ pub(super) static PROVIDER: SttProvider = SttProvider {
         about: "Runs locally; recordings never leave this machine. Needs sherpa-onnx-offline and a model folder.",
         service: Service::Program {
             model: "model_dir",
-            // The content of the model directory is checked when it is used.
+            // The content of the model directory is checked when a request uses it.
             missing: |settings, programs| needs(settings, programs).err(),
         },
         settings: &[setting("model_dir", "Model folder"), BINARY_PATH, LANGUAGE],
@@ -123,7 +123,7 @@ fn needs(
     Ok((program, absolute(model)))
 }
 
-/// The arguments except the recording. Each option and its value form one argument.
+/// Returns the arguments except the recording. Each option and its value form one argument.
 fn options(layout: &Layout, call: &SttCall) -> Vec<OsString> {
     let option = |name: &str, value: &Path| {
         let mut argument = OsString::from(format!("--{name}="));
@@ -185,7 +185,8 @@ fn recognized(output: &[u8], lasts: f64) -> Option<SttResult> {
     })
 }
 
-/// Empty if the timestamps do not match the tokens. Whisper has none.
+/// Returns the pieces. The result is empty if the timestamps do not match the tokens. Whisper has
+/// none.
 fn pieces(said: &Output, lasts: f64) -> Vec<Piece> {
     if said.tokens.len() != said.timestamps.len() {
         return Vec::new();
@@ -208,7 +209,8 @@ fn pieces(said: &Output, lasts: f64) -> Vec<Piece> {
             let last = start + LAST_TOKEN_SECONDS;
             let end =
                 duration.map_or_else(|| next.map_or(last, |next| next.min(last)), |d| start + d);
-            // "▁" starts a word (SentencePiece); "@@" precedes the rest of one (subword-nmt).
+            // "▁" (SentencePiece) starts a word. "@@" (subword-nmt) means that the word continues
+            // in the next token.
             let token = token.replace('\u{2581}', " ");
             let token = token.strip_suffix("@@").unwrap_or(&token);
             Piece {

@@ -12,9 +12,9 @@ use url::Url;
 /// The streaming transcription of a provider.
 #[derive(Debug)]
 pub(crate) struct Streaming {
-    /// Whether this model at this address does.
+    /// Returns whether this model at this address streams.
     pub(crate) can: fn(Option<&str>, Option<&Url>) -> bool,
-    /// Waits for the first piece.
+    /// Starts the transcription and waits for its first piece.
     pub(crate) begin: for<'a> fn(
         &'a Resources,
         &'a SttCall,
@@ -27,7 +27,7 @@ pub type TranscriptStream = BoxStream<'static, Result<TranscriptPiece, VoiceErro
 /// A piece of a transcript.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TranscriptPiece {
-    /// More of the text.
+    /// A piece of the text.
     Text(String),
     /// The whole text, which is the last piece.
     Done {
@@ -36,7 +36,7 @@ pub enum TranscriptPiece {
     },
 }
 
-/// The tokens that a vendor counted.
+/// The token counts that a vendor reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokenUsage {
     pub input_tokens: u64,
@@ -44,7 +44,7 @@ pub struct TokenUsage {
     pub total_tokens: u64,
 }
 
-/// The pieces of a transcript that is complete.
+/// Returns the pieces of a transcript that is complete.
 pub(crate) fn pieces_of(text: String) -> TranscriptStream {
     let first = (!text.is_empty()).then(|| Ok(TranscriptPiece::Text(text.clone())));
     let last = Ok(TranscriptPiece::Done { text, usage: None });

@@ -1,11 +1,11 @@
-//! `POST {base}/audio/transcriptions` and `audio/translations`, `OpenAI`'s transcription API, which Groq, Mistral
-//! and vLLM also implement, not all of them with translations: a file and some fields in, JSON out. Each provider's
-//! file defines its fields.
+//! `POST {base}/audio/transcriptions` and `audio/translations`, `OpenAI`'s transcription API. The input is a file and
+//! some fields, and the output is JSON. Groq, Mistral and vLLM also implement this API, but not all of them implement
+//! translations. Each provider's file defines its fields.
 //!
 //! Sources: <https://platform.openai.com/docs/api-reference/audio/createTranscription>, as
 //! `types/audio/transcription_create_params.py`, `transcription_verbose.py`, `transcription_word.py`,
-//! `transcription_segment.py` and `transcription_diarized.py` in `OpenAI`'s Python library, which is
-//! generated from its OpenAPI description.
+//! `transcription_segment.py` and `transcription_diarized.py` in `OpenAI`'s Python library, which is generated from its
+//! OpenAPI description.
 
 use super::{SttCall, SttResult, TranscriptStream, events, label, language, pieces_of, reading};
 use crate::VoiceError;
@@ -28,7 +28,8 @@ pub(super) async fn transcribe(
     whole(resources, provider, response).await
 }
 
-/// Like [`transcribe`], for fields that request a stream. Waits for the first piece.
+/// Sends the audio like [`transcribe`], with fields that request a stream. Waits for the first
+/// piece.
 pub(super) async fn stream(
     resources: &Resources,
     call: &SttCall,
@@ -39,7 +40,7 @@ pub(super) async fn stream(
     if events::is_stream(&response) {
         return events::begun(provider, resources.pieces(provider, response)).await;
     }
-    // Some compatible servers ignore the field.
+    // Some compatible servers ignore the field and return a whole transcript.
     let recognized = whole(resources, provider, response).await?;
     Ok(pieces_of(recognized.text))
 }
@@ -71,7 +72,7 @@ async fn whole(
     Ok(answer.recognized())
 }
 
-/// The vendor's address.
+/// Returns the vendor's address.
 pub(super) fn address(call: &SttCall) -> Result<&Url, VoiceError> {
     let missing = VoiceError::Internal("a provider was called without its URL");
     call.base_url.as_ref().ok_or(missing)
@@ -112,7 +113,8 @@ fn form(call: &SttCall, fields: Vec<(&'static str, String)>) -> Result<Form, Voi
 struct Answer {
     text: String,
     language: Option<String>,
-    /// A number or a numeric string: `OpenAI`'s description has changed from one to the other.
+    /// The duration in seconds, as a number or a numeric string. `OpenAI`'s description changed
+    /// from one form to the other.
     #[serde(default)]
     duration: Value,
     words: Option<Vec<AnswerWord>>,
@@ -180,8 +182,8 @@ impl Answer {
         }
     }
 
-    /// No vendor with this API reports a confidence. The closest substitute is the likelihood of the tokens:
-    /// e to the mean of their logarithms, with segments weighted by their number of tokens.
+    /// Estimates a confidence, because no vendor with this API reports one. The estimate is the likelihood of the
+    /// tokens: e to the mean of their logarithms. Segments are weighted by their number of tokens.
     fn confidence(&self) -> Option<f64> {
         let tokens = self.logprobs.iter().flatten();
         let tokens = tokens.filter_map(|token| Some((token.logprob?, 1.0)));

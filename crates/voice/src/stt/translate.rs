@@ -5,20 +5,22 @@ use crate::VoiceError;
 /// The translation of a provider.
 #[derive(Debug)]
 pub(crate) struct Translator {
-    /// The model that translates if the configured one cannot. A local program has only its own model.
+    /// The model that translates if the configured model cannot. `None` for a local program, which has only its own
+    /// model.
     pub(crate) model: Option<&'static str>,
     /// Whether this model is known not to translate.
     pub(crate) lacks: fn(&str) -> bool,
 }
 
-/// For a program, whose model is the configured one.
+/// The translation of a program, which uses the configured model.
 pub(crate) const WITH_ITS_MODEL: Translator = Translator {
     model: None,
     lacks: |_| false,
 };
 
 impl Translator {
-    /// The model for a translation: the requested one, else the configured one if it can translate.
+    /// Returns the model for a translation: the requested one, else the configured one if it can
+    /// translate.
     pub(crate) fn choose(
         &self,
         asked: Option<String>,

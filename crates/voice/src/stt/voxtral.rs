@@ -39,7 +39,7 @@ pub(super) static PROVIDER: SttProvider = SttProvider {
     takes_hints: false,
     translator: None,
     streaming: Some(Streaming {
-        // A server may return whole transcripts only, and so may a Wyoming program.
+        // A server may return only whole transcripts. A Wyoming program may do the same.
         can: |_model, url| url.is_some_and(wyoming::is_at),
         begin: |resources, call| stream(resources, call).boxed(),
     }),
@@ -79,7 +79,7 @@ struct Model {
     id: String,
 }
 
-/// The first model that the server lists.
+/// Returns the first model that the server lists.
 async fn served(resources: &Resources, server: &Url, call: &SttCall) -> Result<String, VoiceError> {
     let url = join(server, "models");
     let request = transcriptions::with_key(ID, resources.get(url), call)?;

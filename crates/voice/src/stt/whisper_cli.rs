@@ -1,10 +1,10 @@
 //! whisper.cpp's `whisper-cli` (<https://github.com/ggml-org/whisper.cpp>, `examples/cli/README.md`).
 //!
-//! It reads a WAV file and writes a JSON file with the times of segments and tokens (`-ojf`). `-nt` is not
-//! used, because it also removes the times from the JSON. `-tr` translates to English; a model for English
-//! alone ignores it. The hint can only be passed as an argument, which other users of the machine can read
-//! while the program runs. If programs are kept between requests, [`kept`] asks a `whisper-server`.
-//! [`audio_context`] limits what both encode.
+//! The program reads a WAV file and writes a JSON file with the times of segments and tokens (`-ojf`). `-nt` is not
+//! used, because it also removes the times from the JSON. `-tr` translates to English; English-only models ignore this
+//! option. The hint can only be passed as an argument, which other users of the machine can read while the program
+//! runs. If programs are kept between requests, [`kept`] calls a `whisper-server`. [`audio_context`] limits the audio
+//! that both programs encode.
 
 mod answer;
 mod audio_context;
@@ -27,13 +27,13 @@ use std::path::{Path, PathBuf};
 use tokio::io::AsyncReadExt;
 
 const ID: &str = "stt_local_2";
-/// The name of the program that can be kept. It is installed with `whisper-cli`.
+/// The program that can be kept. It is installed with `whisper-cli`.
 const SERVER: &str = "whisper-server";
 const BINARY: &str = "voice.stt.stt_local_2.binary_path";
 const MODEL: &str = "voice.stt.stt_local_2.model_path";
-/// OpenMP's threads otherwise wait for each other in loops
-/// (<https://gcc.gnu.org/onlinedocs/libgomp/OMP_005fWAIT_005fPOLICY.html>). While other programs use the same processors,
-/// for example a second transcription, that takes several times as long.
+/// By default, OpenMP's threads wait for each other in busy loops
+/// (<https://gcc.gnu.org/onlinedocs/libgomp/OMP_005fWAIT_005fPOLICY.html>). If other programs use the same processors,
+/// such as a second transcription, busy loops make the work several times slower.
 const VARIABLES: &[(&str, &str)] = &[("OMP_WAIT_POLICY", "passive")];
 /// The input file name.
 const AUDIO: &str = "audio.wav";
@@ -48,7 +48,7 @@ pub(super) static PROVIDER: SttProvider = SttProvider {
         about: "Runs locally; recordings never leave this machine. Needs whisper-cli and a model file.",
         service: Service::Program {
             model: "model_path",
-            // The existence of the model is checked when it is used.
+            // The model file is checked when a request uses it.
             missing: |settings, programs| needs(settings, programs).err(),
         },
         settings: &[
@@ -84,7 +84,7 @@ async fn listen(resources: &Resources, call: &SttCall) -> Result<SttResult, Voic
         Ok(recognized) => return Ok(recognized),
         Err(failed) => failed,
     };
-    // The limited context may be why the server failed.
+    // The server may have failed because of the limited context, so this run uses the whole window.
     let recognized = run(resources, permit, call, (program, &model), 0).await?;
     if is_new {
         resources.programs.warm().give_up(command.program);
@@ -92,7 +92,8 @@ async fn listen(resources: &Resources, call: &SttCall) -> Result<SttResult, Voic
     Ok(recognized)
 }
 
-/// The program to keep; `None` if there is none, if none is kept, or if the recording is too long for it.
+/// Returns the program to keep. Returns `None` if it is not installed, if programs are not kept, or if the recording is
+/// too long for it.
 fn server(resources: &Resources, call: &SttCall, program: &Path, model: &Path) -> Option<Command> {
     if call.audio.len() > kept::MAX_BYTES {
         return None;
@@ -103,7 +104,7 @@ fn server(resources: &Resources, call: &SttCall, program: &Path, model: &Path) -
         setting: BINARY,
         program: server,
         args: vec!["-m".into(), model.into()],
-        // whisper-server serves the files in this directory, which is empty.
+        // whisper-server serves the files in this directory. It is empty.
         directory_option: Some("--public"),
         protocol: Protocol::Http,
         variables: VARIABLES,
@@ -191,7 +192,7 @@ fn arguments(
     if call.translate {
         arguments.push("-tr".into());
     }
-    // An option with a value consumes the next argument, even one that begins with a dash.
+    // An option consumes the next argument as its value, even if that argument begins with a dash.
     let prompt = call.prompt.as_deref().map(without_nul);
     if let Some(prompt) = prompt.filter(|prompt| !prompt.is_empty()) {
         arguments.extend(["--prompt".into(), prompt.into()]);

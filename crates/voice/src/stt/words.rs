@@ -1,8 +1,8 @@
 //! Derives word timestamps from the pieces of a recognizer.
 //!
-//! A piece may be a word, part of a word, a single letter or part of a letter, and models mark word
-//! boundaries in different ways. The pieces are therefore aligned with the final text byte by byte, and each
-//! word gets the times of its pieces.
+//! A piece may be a word, a part of a word, a single letter or a part of a letter. Models mark word boundaries in
+//! different ways. The pieces are therefore aligned with the final text byte by byte, and each word gets the times of
+//! its pieces.
 
 use super::Word;
 
@@ -17,8 +17,8 @@ pub(super) struct Piece {
     pub(super) end: f64,
 }
 
-/// The words of the text with their times. Empty if the pieces do not match the text, for example after
-/// number words were converted to digits.
+/// Returns the words of the text with their times. The result is empty if the pieces do not match the text, for example
+/// after number words were converted to digits.
 pub(super) fn words(text: &str, pieces: &[Piece]) -> Vec<Word> {
     let mut bytes = pieces.iter().flat_map(|piece| {
         let visible = |byte: &u8| !byte.is_ascii_whitespace();
@@ -110,7 +110,7 @@ mod tests {
         ];
         let both = vec![word("Hello,", 0.0, 0.5), word("äh.", 0.6, 0.8)];
         assert_eq!(words("Hello, äh.", &pieces), both);
-        // Pieces that are missing from the text, and text that is missing from the pieces.
+        // Some pieces are missing from the text, and some text is missing from the pieces.
         assert_eq!(words("Hello, eh.", &pieces), []);
         assert_eq!(words("Hello, äh. Yes", &pieces), []);
     }

@@ -21,7 +21,7 @@ struct Cue {
     end: Duration,
 }
 
-/// The cues of these words.
+/// Returns the cues of these words.
 pub(super) fn cues(words: &[Word]) -> Vec<Segment> {
     let mut cues = Vec::new();
     let mut cue = Cue::default();
@@ -40,7 +40,8 @@ pub(super) fn cues(words: &[Word]) -> Vec<Segment> {
     cues
 }
 
-/// The words. Words longer than a line are split, and invalid times are replaced by the times of adjacent words.
+/// Returns the words. Splits words that are longer than a line, and replaces invalid times by the times of adjacent
+/// words.
 fn parts(words: &[Word]) -> Vec<Part> {
     let mut parts = Vec::with_capacity(words.len());
     let mut last = Duration::ZERO;
@@ -100,7 +101,8 @@ impl Cue {
     }
 }
 
-/// Whether no space separates them: punctuation, and scripts without spaces.
+/// Returns whether no space separates the two texts, as before punctuation and in scripts without
+/// spaces.
 fn is_joined(before: &str, after: &str) -> bool {
     let is_wide = |c: char| matches!(c, '\u{3000}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ff00}'..='\u{ffef}');
     let is_mark = |c: char| ".,;:!?…%)]}”’»".contains(c);

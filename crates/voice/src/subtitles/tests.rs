@@ -73,9 +73,9 @@ fn texts_cannot_break_a_file() {
 #[test]
 fn times_are_made_sane() {
     for (times, expected) in [
-        // Overlapping: the earlier one ends when the later begins.
+        // The words overlap. The earlier word ends when the later word begins.
         ([(0.0, 3.0), (2.0, 4.0)], [(0, 2000), (2000, 4000)]),
-        // Reversed.
+        // The times are reversed.
         ([(3.0, 1.0), (4.0, 5.0)], [(1000, 3000), (4000, 5000)]),
         // Invalid.
         (
@@ -86,11 +86,11 @@ fn times_are_made_sane() {
             [(-1.0, 2.0), (f64::NEG_INFINITY, 1.0)],
             [(0, 2000), (2000, 3000)],
         ),
-        // Out of order, and simultaneous.
+        // The words are out of order and simultaneous.
         ([(5.0, 6.0), (1.0, 2.0)], [(5000, 6000), (6000, 7000)]),
         ([(1.0, 2.0), (1.0, 3.0)], [(1000, 2000), (2000, 3000)]),
         ([(1.0, 1.0), (1.2, 9.0)], [(1000, 1200), (1200, 9000)]),
-        // Beyond the maximum.
+        // The times are beyond the maximum.
         ([(1e300, 2e300), (4.0, 5.0)], [(0, 1000), (4000, 5000)]),
     ] {
         let all = times.map(|(start, end)| cue("x", start, end));
@@ -119,7 +119,7 @@ fn segments_that_can_be_read_are_the_cues() {
     assert_eq!(texts(&cues(&spoken("Hello"), &wordy, "", 9.0)), ["Hello"]);
     let full = [cue(&"x".repeat(84), 0.0, 7.0)];
     assert_eq!(cues(&spoken("Hello"), &full, "", 9.0), full);
-    // There is nothing better.
+    // There is no better division.
     assert_eq!(cues(&[], &long, "", 9.0), long);
 }
 
@@ -216,7 +216,7 @@ proptest! {
         let mut before = String::new();
         for line in file.lines().filter(|line| line.contains("-->")) {
             let (start, end) = line.split_once(" --> ").unwrap();
-            // Pad to equal length, whatever the hours.
+            // Pads all times to equal length, for any number of hours.
             let padded = |time: &str| format!("{time:0>16}");
             prop_assert!(before <= padded(start) && padded(start) < padded(end), "{}", file);
             before = padded(end);

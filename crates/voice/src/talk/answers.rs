@@ -1,4 +1,5 @@
-//! The turns of a conversation: one begins with a text, is spoken, and ends or is interrupted.
+//! The turns of a conversation. A turn begins with a text, its answer is spoken, and it ends or is
+//! interrupted.
 
 mod ask;
 
@@ -16,20 +17,20 @@ use tokio::sync::mpsc::Receiver;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-/// An answer from its question to the end of its playback.
+/// An answer, from the question to the end of its playback.
 pub(super) struct Answer {
     number: u64,
     pub(super) session: SessionId,
-    /// Absent until the turn is accepted.
+    /// The turn, or `None` until it is accepted.
     pub(super) turn: Option<TurnId>,
-    /// Stops the turn and its speech. Audio that has not been sent yet is dropped.
+    /// Stops the turn and its speech. Unsent audio is dropped.
     pub(super) cancel: CancellationToken,
-    /// The spoken parts; absent when all have been sent.
+    /// The spoken parts, or `None` when all have been sent.
     pub(super) spoken: Option<Receiver<Spoken>>,
     pub(super) playback: Playback,
     /// How many parts were sent.
     pub(super) parts: u32,
-    /// The result of the turn while its audio is still being sent. The result must come last.
+    /// The result of a turn whose audio is still being sent. The result must be sent last.
     report: Option<Box<TurnReport>>,
     /// Whether the result was sent.
     has_ended: bool,
@@ -39,12 +40,12 @@ pub(super) struct Answer {
 }
 
 impl Answer {
-    /// Whether audio may follow.
+    /// Returns whether audio may follow.
     pub(super) const fn is_speaking(&self) -> bool {
         self.spoken.is_some()
     }
 
-    /// Whether it has been played to its end.
+    /// Returns whether the answer has been played to its end.
     fn is_over(&self) -> bool {
         self.has_ended && !self.is_speaking() && self.playback.is_over(Instant::now())
     }
@@ -131,7 +132,7 @@ impl Conversation {
         });
     }
 
-    /// Stops the answer. The heard part is stored after its turn has ended.
+    /// Stops the answer. The part that was heard is stored after the turn has ended.
     pub(super) fn interrupt(&mut self) {
         let Some(mut answer) = self.answer.take() else {
             return;
@@ -139,7 +140,7 @@ impl Conversation {
         if answer.is_over() {
             return;
         }
-        // Also marks audio that waits to be sent.
+        // The token also cancels audio that waits to be sent.
         answer.cancel.cancel();
         answer.spoken = None;
         answer.heard = answer.playback.heard(Instant::now());
@@ -163,7 +164,7 @@ impl Conversation {
         }
     }
 
-    /// Stores the heard part, even if the caller's credential has ended in the meantime.
+    /// Stores the part that was heard, even if the caller's credential has expired.
     fn note(&mut self, answer: Answer) {
         self.notes += 1;
         let agents = self.parts.agents.clone();

@@ -1,4 +1,4 @@
-//! Reports to the client which tool calls wait for approval while it waits for an answer.
+//! Reports to the client which tool calls wait for approval during an answer.
 
 use super::conversation::Conversation;
 use super::wire::ServerMessage;
@@ -7,7 +7,7 @@ use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 
 impl Conversation {
-    /// Reports the calls in the session of the answer that wait, and their end.
+    /// Reports tool calls that begin or stop waiting for approval in the answer's session.
     pub(super) fn agent_event(&mut self, event: &AgentEvent) {
         match event {
             AgentEvent::ApprovalRequested(asked) => self.waits(asked),
@@ -45,7 +45,7 @@ impl Conversation {
     }
 }
 
-/// The next event. Events that were missed because there were too many are left out.
+/// Returns the next event. Skips events that were lost because the receiver lagged.
 pub(super) async fn next_event<T: Clone>(events: &mut Receiver<T>) -> T {
     loop {
         match events.recv().await {

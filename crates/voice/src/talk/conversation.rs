@@ -1,5 +1,5 @@
-//! The loop of one conversation. It never waits for the client: data that cannot be sent yet is queued here, so that a
-//! person who interrupts is heard at once.
+//! The loop of one conversation. It never waits for the client. Data that cannot be sent yet is queued here, so an
+//! interruption is handled immediately.
 
 use super::answers::Answer;
 use super::approvals::next_event;
@@ -24,7 +24,7 @@ use tokio::sync::mpsc::{Receiver, Sender};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-/// Messages that may wait for a client that does not read. Further ones end the conversation.
+/// The number of messages that may wait for a slow client. Exceeding it ends the conversation.
 const MAX_WAITING: usize = 256;
 /// How long to wait for the results of a stopped turn after the client has left.
 const LAST_WORDS: Duration = Duration::from_secs(10);
@@ -32,10 +32,10 @@ const LAST_WORDS: Duration = Duration::from_secs(10);
 /// An event that the loop waits for.
 pub(super) enum Step {
     Understood(Result<Understood, Problem>),
-    /// The turn of the answer with this number was accepted, or not.
+    /// The answer with this number has a turn, or its turn was refused.
     Began(u64, Result<(Sent, BoxFuture<'static, Step>), Problem>),
     Ended(u64, Result<Box<TurnReport>, Problem>),
-    /// The heard parts are stored.
+    /// The parts that were heard are stored.
     Noted,
 }
 
@@ -50,7 +50,7 @@ pub(super) struct Conversation {
     /// Messages to send.
     queue: VecDeque<TalkOutput>,
     pub(super) works: FuturesUnordered<BoxFuture<'static, Step>>,
-    /// Utterances that are not transcribed yet. The first one is being transcribed.
+    /// Utterances that are not transcribed yet. The first one is currently being transcribed.
     pub(super) utterances: VecDeque<Utterance>,
     /// Transcripts that are not sent to the agent yet.
     pub(super) pending: Option<Understood>,
@@ -60,12 +60,12 @@ pub(super) struct Conversation {
     pub(super) stopped: Vec<Answer>,
     /// Number of records of heard parts that are being stored.
     pub(super) notes: usize,
-    /// How many answers there were.
+    /// The number of answers so far.
     pub(super) answers: u64,
     events: broadcast::Receiver<AgentEvent>,
     /// The calls that were reported to the client and still wait for approval.
     pub(super) waiting: Vec<ApprovalId>,
-    /// Whether the client has gone: nothing new begins.
+    /// Whether the client has disconnected. No new work begins then.
     pub(super) is_closing: bool,
 }
 
@@ -215,12 +215,12 @@ impl Conversation {
         }
     }
 
-    /// Whether the person speaks now.
+    /// Returns whether the person is currently speaking.
     pub(super) const fn is_interrupted(&self) -> bool {
         self.listener.is_speaking()
     }
 
-    /// When the next audio may be sent; `None` if there is no answer to speak.
+    /// Returns when more audio may be sent, or `None` if there is no answer to speak.
     fn more_at(&self) -> Option<Instant> {
         let answer = self.answer.as_ref()?;
         answer
@@ -263,7 +263,8 @@ impl Conversation {
     }
 }
 
-/// Waits until more audio may be sent, and then for that audio. `None` when the answer is spoken.
+/// Waits until more audio may be sent, and then for that audio. Returns `None` when the answer is
+/// spoken.
 async fn next_spoken(answer: &mut Option<Answer>, more_at: Option<Instant>) -> Option<Spoken> {
     if let Some(at) = more_at {
         sleep_until(at).await;
@@ -271,7 +272,7 @@ async fn next_spoken(answer: &mut Option<Answer>, more_at: Option<Instant>) -> O
     answer.as_mut()?.spoken.as_mut()?.recv().await
 }
 
-/// The error for a client that sends speech faster than it can be transcribed.
+/// Returns the error for a client that sends speech faster than it can be transcribed.
 pub(super) fn too_much() -> Problem {
     let message = "Too many sentences are waiting to be transcribed.";
     Problem {

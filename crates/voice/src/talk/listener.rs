@@ -1,8 +1,8 @@
 //! Finds where a person begins and stops speaking in audio that arrives in pieces.
 //!
-//! The detector of `earshot` scores frames of 16 ms. One frame decides nothing: speech has begun when most of the last
-//! frames are voiced, and has ended after a silence. What came shortly before the beginning is kept, because the first
-//! sound of a word is often quiet.
+//! The detector of `earshot` scores frames of 16 ms. A single frame is not enough to decide: speech begins when most of
+//! the last frames are voiced, and ends after a silence. The samples shortly before the beginning are kept, because the
+//! first sound of a word is often quiet.
 
 use crate::VoiceError;
 use earshot::Detector;
@@ -10,22 +10,22 @@ use gatehouse_audio::{PcmStream, Resampler};
 use std::collections::VecDeque;
 use std::fmt;
 
-/// The rate that the detector and every recognizer work with.
+/// The sample rate of the detector and every recognizer, in samples per second.
 pub(crate) const RATE: u32 = 16_000;
 /// Samples of a frame: 16 ms.
 const FRAME: usize = 256;
 const FRAME_MS: u64 = 16;
 /// The score from which a frame can begin speech. Steady noise stays below it.
 const VOICED: f32 = 0.7;
-/// The score below which a frame is silent. It is lower than the score that begins speech, so that a quiet syllable
-/// does not end a sentence.
+/// The score below which a frame is silent. It is below [`VOICED`], so a quiet syllable does not end a sentence.
 const SILENT: f32 = 0.4;
 /// Speech begins with this many voiced frames among the last [`WINDOW`].
 const BEGINS_WITH: usize = 4;
 const WINDOW: usize = 6;
 /// Samples kept from before the beginning: 320 ms.
 const BEFORE: usize = 20 * FRAME;
-/// Frames of silence that the detector sees first. Without them its first scores are arbitrary.
+/// The number of silent frames that the detector processes first. Without them, its first scores
+/// are arbitrary.
 const WARM_UP: usize = 40;
 
 /// An event of the listener.
@@ -51,9 +51,9 @@ pub(super) struct Listener {
     is_speaking: bool,
     /// How long it has been silent.
     silent_ms: u64,
-    /// How long a silence ends speech.
+    /// The length of the silence that ends an utterance.
     ends_after_ms: u64,
-    /// How many samples one utterance may have.
+    /// The maximum number of samples of an utterance.
     most: usize,
 }
 
@@ -66,7 +66,7 @@ impl fmt::Debug for Listener {
 }
 
 impl Listener {
-    /// Listens to raw samples at this rate.
+    /// Creates a listener for raw samples at this rate.
     pub(super) fn new(
         rate: u32,
         ends_after_ms: u64,

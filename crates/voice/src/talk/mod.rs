@@ -1,6 +1,6 @@
-//! A spoken conversation with an agent: microphone audio in as it is spoken, speech out from the first sentence on.
-//! `listener` finds the utterances, `conversation` runs the turns, `output` speaks the answers, and `playback` computes
-//! which part was heard. This module is independent of sockets.
+//! A spoken conversation with an agent: microphone audio is the input, and speech is the output from the first sentence
+//! on. `listener` finds the utterances, `conversation` runs the turns, `output` speaks the answers, and `playback`
+//! computes which part was heard. This module is independent of sockets.
 
 mod answers;
 mod approvals;
@@ -91,14 +91,18 @@ impl Talk {
         )))
     }
 
-    /// Converses until the input ends. Then stops the running turn and stores its heard part.
+    /// Runs the conversation until the input ends. Then stops the running turn and stores the part
+    /// that was heard.
     pub async fn run(self, input: Receiver<TalkInput>, output: Sender<TalkOutput>) {
         self.0.run(input, output).await;
     }
 }
 
 impl Voice {
-    /// Fails if there is no provider to transcribe or none to speak, or if an option names something unknown.
+    /// Checks the options.
+    ///
+    /// # Errors
+    /// Fails if no provider can transcribe or none can speak, or if an option names something unknown.
     async fn check_talk(&self, start: &TalkStart) -> Result<(), VoiceError> {
         check_language(start.language.as_deref())?;
         if let Some(name) = &start.stt {

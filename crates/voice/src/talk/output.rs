@@ -14,7 +14,7 @@ use tokio::sync::mpsc::{self, Receiver, Sender};
 
 /// Pieces that wait to be sent.
 const WAITING: usize = 4;
-/// Maximum duration of an audio piece. It is short, so that speech stops soon when the person interrupts.
+/// The maximum duration of an audio piece. Pieces are short, so speech stops soon when the person interrupts.
 const PIECE: Duration = Duration::from_millis(100);
 /// How long a provider may be silent while it speaks a part.
 const SILENCE_LIMIT: Duration = Duration::from_mins(2);
@@ -39,19 +39,20 @@ pub(crate) enum Spoken {
     Audio { bytes: Bytes, length: Duration },
 }
 
-/// The speaker's end.
+/// The speaker's side of the channel.
 #[derive(Debug)]
 pub(crate) struct Output {
     speech: SpeechSettings,
     spoken: Sender<Spoken>,
 }
 
-/// The conversation stopped listening.
+/// The error of a conversation that has stopped listening.
 #[derive(Clone, Copy, Debug)]
 struct Stopped;
 
 impl Output {
-    /// The output for one turn, and its events. The receiver ends when all answers are spoken.
+    /// Creates the output for one turn and the receiver of its events. The receiver ends when all
+    /// answers are spoken.
     pub(crate) fn open(speech: SpeechSettings) -> (SpeechOutput, Receiver<Spoken>) {
         let (spoken, arriving) = mpsc::channel(WAITING);
         (SpeechOutput(Arc::new(Self { speech, spoken })), arriving)
@@ -61,12 +62,12 @@ impl Output {
         Arc::clone(&output.0).downcast().ok()
     }
 
-    /// The persona of the conversation, if it has one.
+    /// Returns the persona of the conversation, if it has one.
     pub(crate) fn persona(&self) -> Option<&str> {
         self.speech.persona.as_deref()
     }
 
-    /// Speaks a part of a message. Returns its audio, or `None` if there is no listener left.
+    /// Speaks a part of a message. Returns its audio, or `None` if no listener is left.
     pub(crate) async fn speak(
         &self,
         voice: &Voice,
@@ -111,7 +112,7 @@ impl Output {
                 break;
             };
             whole.extend_from_slice(&bytes);
-            // A piece of the vendor's may end inside a sample.
+            // A piece of the vendor's audio may end inside a sample.
             let complete = whole.len() / 2 * 2;
             let piece = Bytes::copy_from_slice(whole.get(passed..complete).unwrap_or_default());
             passed = complete;

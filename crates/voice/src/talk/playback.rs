@@ -1,4 +1,4 @@
-//! Computes from the clock which part of a spoken answer has been heard. Audio is sent ahead of its playback time.
+//! Computes from the clock which part of a spoken answer has been heard. Audio is sent before its playback time.
 
 use gatehouse_agents::HeardMessage;
 use gatehouse_domain::id::MessageId;
@@ -6,8 +6,8 @@ use std::time::Duration;
 use tokio::time::Instant;
 use unicode_segmentation::UnicodeSegmentation;
 
-/// How far ahead of playback audio is sent. A player needs some audio in reserve in case the network stalls. More would
-/// be discarded when the person interrupts.
+/// The maximum time that audio is sent before its playback. The player needs a reserve in case the network stalls. A
+/// larger reserve would be discarded when the person interrupts.
 pub(super) const AHEAD: Duration = Duration::from_secs(2);
 
 /// A part of an answer.
@@ -17,11 +17,11 @@ struct Part {
     text: String,
     begins: Option<Instant>,
     length: Duration,
-    /// Whether all of its audio was sent.
+    /// Whether all audio of the part was sent.
     is_complete: bool,
 }
 
-/// The parts that were sent, and when the last of them ends.
+/// The parts that were sent, and the time when the last one ends.
 #[derive(Debug, Default)]
 pub(super) struct Playback {
     parts: Vec<Part>,
@@ -66,12 +66,12 @@ impl Playback {
         early.unwrap_or(now)
     }
 
-    /// Whether everything that was sent has been played.
+    /// Returns whether everything that was sent has been played.
     pub(super) fn is_over(&self, now: Instant) -> bool {
         self.ends.is_none_or(|ends| ends <= now)
     }
 
-    /// The part of each message that has been heard at `now`.
+    /// Returns the part of each message that has been heard at `now`.
     pub(super) fn heard(&self, now: Instant) -> Vec<HeardMessage> {
         let mut all: Vec<HeardMessage> = Vec::new();
         for part in &self.parts {
@@ -103,7 +103,7 @@ impl Playback {
     }
 }
 
-/// The words of a text that were spoken by then, if it is spoken evenly.
+/// Returns the words that were spoken after `played`, if the text is spoken at an even pace.
 fn beginning(text: &str, played: Duration, length: Duration) -> String {
     let characters = text.chars().count() as u128;
     let length = length.as_millis().max(1);
@@ -112,7 +112,7 @@ fn beginning(text: &str, played: Duration, length: Duration) -> String {
     let Some((cut, _)) = text.char_indices().nth(spoken) else {
         return text.to_owned();
     };
-    // A word that was cut off was not heard. Not every script has spaces between words.
+    // A word that was cut off counts as not heard. Not every script has spaces between words.
     let words = text.split_word_bound_indices();
     let starts = words.map(|(start, _)| start);
     let end = starts.take_while(|start| *start < cut).last();

@@ -41,7 +41,7 @@ pub(super) struct Recording {
 }
 
 impl Conversation {
-    /// Transcribes an utterance, after those before it.
+    /// Transcribes an utterance after the preceding ones.
     pub(super) fn understand(&mut self, samples: Vec<i16>) {
         if self.utterances.len() >= MAX_UTTERANCES {
             self.fail(too_much());
@@ -113,8 +113,8 @@ impl Conversation {
         self.pending = Some(whole);
     }
 
-    /// Begins a turn with the transcripts, unless the person is still speaking. If an answer was interrupted, its heard
-    /// part is stored first, because the model must see it.
+    /// Begins a turn with the transcripts, unless the person is still speaking. If an answer was interrupted, the part
+    /// that was heard is stored first, because the model must see it.
     pub(super) fn ask_when_ready(&mut self) {
         let is_ready = !self.is_closing
             && !self.is_interrupted()

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 /// The accepted silences, in milliseconds.
 const SILENCES: RangeInclusive<u64> = 200..=5_000;
-/// The silence that ends an utterance unless the client asks for another.
+/// The length of the silence that ends an utterance, unless the client requests another.
 const USUAL_SILENCE_MS: u64 = 700;
 
 /// A message of the client.
@@ -36,7 +36,7 @@ pub struct TalkStart {
     pub(super) session: Option<String>,
     /// The agent that answers.
     pub(super) agent: Option<String>,
-    /// The model of the answers.
+    /// The model that writes the answers.
     pub(super) model: Option<String>,
     /// The language that is spoken to the agent.
     pub(super) language: Option<String>,
@@ -69,14 +69,14 @@ struct OutputFormat {
 }
 
 impl TalkStart {
-    /// The rate of the microphone, which may be out of bounds.
+    /// Returns the rate of the microphone, which may be out of bounds.
     pub fn rate_or_default(&self) -> u32 {
         self.input
             .as_ref()
             .map_or(super::listener::RATE, |input| input.rate)
     }
 
-    /// The rate of the microphone.
+    /// Returns the rate of the microphone.
     pub(super) fn rate(&self) -> Result<u32, VoiceError> {
         let rate = self.rate_or_default();
         if MICROPHONE_RATES.contains(&rate) {
@@ -117,7 +117,8 @@ impl TalkStart {
 pub enum TalkOutput {
     /// A text message.
     Message(String),
-    /// Audio of the latest `part`. Discard it once it is cancelled: the person interrupted.
+    /// Audio of the latest `part`. It must be discarded if the token is canceled, because the
+    /// person has interrupted.
     Audio(Bytes, CancellationToken),
 }
 
@@ -154,7 +155,7 @@ pub(super) enum ServerMessage<'a> {
     },
     /// A tool call waits for approval. Only for callers that may answer it.
     Approval(&'a Approval),
-    /// The same, for other callers.
+    /// A tool call waits for approval. For callers that may not answer it.
     Waiting {
         id: &'a ApprovalId,
         expires_at: Timestamp,
@@ -174,7 +175,7 @@ pub(super) enum ServerMessage<'a> {
     Spoken {
         turn_id: Option<&'a TurnId>,
     },
-    /// The answer was stopped. What the player has not played yet must not be played.
+    /// The answer was stopped. The player must not play the rest.
     Interrupted {
         turn_id: Option<&'a TurnId>,
         heard: String,
@@ -218,7 +219,7 @@ impl ServerMessage<'_> {
     }
 }
 
-/// The message about a problem.
+/// Returns the message about a problem.
 pub fn error_message(problem: Problem) -> String {
     ServerMessage::Error {
         error: Failure(problem),

@@ -1,26 +1,24 @@
-//! The speech markers of an answer: `[[tts]]`, `[[tts:persona=x]]` and `[[/tts]]`. Removes them from a text
-//! as it streams.
+//! The speech markers of an answer: `[[tts]]`, `[[tts:persona=x]]` and `[[/tts]]`. Removes them from a text as it
+//! streams.
 //!
-//! **Markers.** A marker requests that the whole answer be spoken. If closing markers follow, only the text
-//! inside such pairs is spoken. A persona speaks from its marker on. Spaces and tabs are allowed around each word
-//! of a marker. Text that only resembles a marker is unchanged: `[[ttsx]]`, `[[tts:persona=]]`, and an
-//! incomplete marker at the end. If removing a marker would form another one from its surroundings, the last
-//! bracket of that one is dropped.
+//! **Markers.** A marker requests that the whole answer be spoken. If closing markers follow, only the text inside such
+//! pairs is spoken. A persona speaks from its marker on. Spaces and tabs are allowed around each word of a marker. Text
+//! that only resembles a marker is unchanged: `[[ttsx]]`, `[[tts:persona=]]`, and an incomplete marker at the end. If
+//! the text around a removed marker would form a new marker, the last bracket of the new marker is dropped.
 //!
-//! **White space.** At the start and at the end of the text, a marker is removed together with the white
-//! space around it. Within a line, one space remains if there was white space on either side. At the start of
-//! a line the white space after the marker is removed, and at the end of a line the white space before it. A
-//! marker alone on a line is removed with its line; of the empty lines before and after it, the larger number
-//! remains.
+//! **White space.** At the start and at the end of the text, a marker is removed together with the white space around
+//! it. Within a line, one space remains if there was white space on either side. At the start of a line, the white
+//! space after the marker is removed. At the end of a line, the white space before the marker is removed. A marker
+//! alone on a line is removed with its line. Of the empty lines before and after it, the larger number remains.
 //!
 //! **Code.** Markers in code are text. The Markdown parser finds the code: fenced blocks, also in quotes and list
-//! items, and code spans. It reads the text without its markers. In an indented block, only what follows a backtick
-//! on the same line is code. Raw HTML and links are treated as text.
+//! items, and code spans. The parser reads the text without its markers. In an indented block, code begins at a
+//! backtick and ends with the line. Raw HTML and links are treated as text.
 //!
-//! **Streaming.** Text passes immediately, even in an open span. Held back are: white space, until the next
-//! character; a possible marker, at most 128 bytes; and a marker after an open backtick with everything after it,
-//! until the span is closed or a complete line shows that its paragraph has ended. In a long text, markers are
-//! decided in groups, so the time is linear.
+//! **Streaming.** Text passes immediately, even in an open span. Three things are held back: white space, until the
+//! next character; a possible marker, at most 128 bytes; and a marker after an open backtick with all text after it,
+//! until the span is closed or a complete line shows that its paragraph has ended. In a long text, markers are decided
+//! in groups, so the time is linear.
 
 #[cfg(test)]
 mod cases;
@@ -42,7 +40,7 @@ const ALWAYS_PARSED: usize = 16 * 1024;
 /// A longer text is parsed again when it has grown by this fraction of the excess.
 const GROWTH: usize = 32;
 
-/// The request of an answer's markers.
+/// The speech that an answer's markers request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tag {
     /// The first persona that is named.
@@ -56,7 +54,8 @@ pub struct Tag {
 pub(crate) struct Places {
     /// The first opening marker.
     pub(crate) first: Option<usize>,
-    /// The marker that ended what the first one began: a closing marker, or another opening one.
+    /// The marker that ended the passage of the first marker: a closing marker, or another opening
+    /// one.
     pub(crate) first_end: Option<usize>,
     /// The closed pairs that contain more than white space.
     pub(crate) pairs: Vec<Range<usize>>,
@@ -80,9 +79,9 @@ pub struct MarkupFilter {
     outline: Outline,
     /// White space, and everything from the first undecided marker on, with positions in the outline.
     waiting: VecDeque<(usize, Item)>,
-    /// The number of markers in it.
+    /// The number of markers in `waiting`.
     markers: usize,
-    /// The length of the outline from which on it is parsed again.
+    /// The length of the outline at which it is parsed again.
     next_parse: usize,
     output: Output,
 }
@@ -101,7 +100,7 @@ impl MarkupFilter {
         self.output.take()
     }
 
-    /// The markers of the visible text so far.
+    /// Returns the markers of the visible text so far.
     pub(crate) const fn places(&self) -> &Places {
         self.output.places()
     }
@@ -151,7 +150,7 @@ impl MarkupFilter {
         }
     }
 
-    /// The candidate is not a marker; another one may begin inside it.
+    /// Handles a candidate that is not a marker. Another marker may begin inside it.
     fn give_up_candidate(&mut self) {
         let candidate = std::mem::take(&mut self.candidate);
         let mut characters = candidate.chars();
@@ -176,7 +175,8 @@ impl MarkupFilter {
         }
     }
 
-    /// Passes the waiting characters, if there is no marker among them. White space before text is the same in code.
+    /// Passes the waiting characters if there is no marker among them. White space before text is the same inside and
+    /// outside code.
     fn pass_text(&mut self) {
         for (_, item) in self.waiting.drain(..) {
             if let Item::Character(character) = item {
@@ -185,7 +185,7 @@ impl MarkupFilter {
         }
     }
 
-    /// Passes what later text cannot change.
+    /// Passes the text that later text cannot change.
     fn settle(&mut self, is_complete: bool) {
         if self.markers == 0 && !self.outline.has_fence() {
             self.pass_text();

@@ -1,5 +1,5 @@
-//! Prepares texts for speech: parses markers, reduces Markdown to speakable text, and splits long texts. It does not
-//! depend on providers.
+//! Prepares texts for speech: parses markers, reduces Markdown to speakable text, and splits long texts. This module
+//! does not depend on providers.
 
 pub(crate) mod markup;
 mod sentences;

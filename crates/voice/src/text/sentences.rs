@@ -1,6 +1,6 @@
-//! Cuts a Markdown text into sentences while it arrives. A cut is made only where later text cannot change how the text
-//! before it is spoken: between two blocks, or after a sentence of a top-level paragraph, if no markup before it may
-//! still be open. Lists, tables, quotes and code are therefore complete when they are cut off.
+//! Cuts a Markdown text into sentences while it arrives. A cut must not depend on later text. Cuts are therefore made
+//! between two blocks, and after a sentence of a top-level paragraph if no markup before it can still be open. Lists,
+//! tables, quotes and code are complete when they are cut off.
 
 #[cfg(test)]
 mod tests;
@@ -11,14 +11,15 @@ use pulldown_cmark::{Event, Parser, Tag};
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// The shortest piece. Very short sentences sound better with the next one.
+/// The shortest piece, in characters. A very short sentence sounds better together with the next
+/// one.
 const LEAST_CHARACTERS: usize = 24;
 
-/// A text that arrives, without the parts already taken.
+/// An arriving text, without the parts that were already taken.
 #[derive(Debug, Default)]
 pub(crate) struct Sentences {
     source: String,
-    /// The length of the text when it contained no cut.
+    /// The length of the text at the last search that found no cut.
     tried: usize,
     /// The persona for the beginning of the text.
     persona: Option<String>,
@@ -53,10 +54,10 @@ impl Sentences {
         self.changes.push_back((self.source.len(), persona));
     }
 
-    /// Takes the text up to the first cut, or up to the last one within `most` characters if there is one.
-    /// `None` while there is no cut.
+    /// Takes the text up to the first cut. With `most`, takes the text up to the last cut within `most` characters, if
+    /// there is one. Returns `None` while there is no cut.
     pub(crate) fn next(&mut self, most: Option<usize>) -> Option<Piece> {
-        // A long block is not parsed again for each of its words.
+        // A long block is not parsed again for each new word.
         if self.tried > 0 && self.source.len() < self.tried + self.tried / 8 {
             return None;
         }
@@ -76,7 +77,7 @@ impl Sentences {
         Some(self.take(*at))
     }
 
-    /// The text has ended: cuts are looked for again.
+    /// Marks the text as ended, which allows a new search for cuts.
     pub(crate) const fn end(&mut self) {
         self.tried = 0;
         self.is_over = true;
@@ -108,7 +109,7 @@ impl Sentences {
         piece
     }
 
-    /// Positions at which the text can be cut, in ascending order, up to the next change of the persona.
+    /// Returns the cut positions in ascending order, up to the next change of the persona.
     fn cuts(&self) -> Vec<usize> {
         let change = self.changes.front().map(|(place, _)| *place);
         let mut cuts = cuts(&self.source, change);
@@ -125,7 +126,7 @@ impl Sentences {
     }
 }
 
-/// Positions at which the text can be cut, in ascending order. Includes `wanted` if it is such a position.
+/// Returns the cut positions in ascending order. Includes `wanted` if it is a cut position.
 fn cuts(source: &str, wanted: Option<usize>) -> Vec<usize> {
     let (blocks, plain) = outline(source);
     let Some((last, before)) = blocks.split_last() else {
@@ -147,7 +148,7 @@ struct Block {
     is_paragraph: bool,
 }
 
-/// The blocks of the top level, and the text of their paragraphs outside markup.
+/// Returns the blocks of the top level, and the text of their paragraphs outside markup.
 fn outline(source: &str) -> (Vec<Block>, Vec<Range<usize>>) {
     let (mut blocks, mut plain, mut depth) = (Vec::new(), Vec::new(), 0_usize);
     for (event, range) in Parser::new_ext(source, options()).into_offset_iter() {
@@ -175,7 +176,8 @@ fn outline(source: &str) -> (Vec<Block>, Vec<Range<usize>>) {
     (blocks, plain)
 }
 
-/// The ends of sentences in a paragraph before which all markup is closed, and also `wanted` if the same applies to it.
+/// Returns the ends of sentences before which all markup of the paragraph is closed. Includes `wanted` if all markup
+/// before it is closed.
 fn sentence_cuts(
     source: &str,
     block: &Block,
@@ -191,7 +193,7 @@ fn sentence_cuts(
     let mut allowed = Vec::new();
     for text in inside {
         let words = source.get(text.clone()).unwrap_or_default();
-        // Text with such a character may become markup.
+        // Text that contains one of these characters may become markup.
         let open = words.find(['`', '*', '_', '[', '<', '|', '~', '$', '\\']);
         let end = open.map_or(text.end, |at| text.start + at);
         allowed.push(text.start..end);

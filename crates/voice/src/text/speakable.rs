@@ -1,10 +1,10 @@
-//! Reduces Markdown to speakable text in one pass. Syntax is removed. Headings, list items and table rows end
-//! with a stop, which makes a voice pause. Links become their text, bare URLs their host, and images their
-//! alternative text. Code fences, footnotes and rules are dropped; inline code is kept.
+//! Reduces Markdown to speakable text in one pass. Syntax is removed. Headings, list items and table rows end with a
+//! stop, which makes a voice pause. Links become their text, bare URLs their host, and images their alternative text.
+//! Code fences, footnotes and rules are dropped. Inline code is kept.
 //!
-//! Text without Markdown is unchanged. Prose can resemble Markdown: indented lines are not code, a single
-//! numbered line is not a list, `2*3*4` is a product, and text in angle brackets is a tag only if HTML defines that
-//! element. A text with words never becomes empty: if it contains only code, the code is spoken.
+//! Text without Markdown is unchanged. Prose can resemble Markdown: indented lines are not code, a single numbered line
+//! is not a list, `2*3*4` is a product, and text in angle brackets is a tag only if HTML defines that element. A text
+//! with words never becomes empty: if it contains only code, the code is spoken.
 
 mod ending;
 mod html;
@@ -15,12 +15,12 @@ mod tests;
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 use std::ops::Range;
 
-/// The speakable form of `text`.
+/// Returns the speakable form of `text`.
 pub(crate) fn speakable(text: &str) -> String {
     read(text).finish()
 }
 
-/// The options of the Markdown parser.
+/// Returns the options of the Markdown parser.
 pub(super) fn options() -> Options {
     Options::ENABLE_TABLES
         | Options::ENABLE_STRIKETHROUGH
@@ -36,7 +36,8 @@ fn read(text: &str) -> Speaker<'_> {
     speaker
 }
 
-/// The speakable form of a part of a text. Empty if nothing in the part is spoken.
+/// Returns the speakable form of a part of a text. The result is empty if nothing in the part is
+/// spoken.
 pub(crate) fn speakable_part(text: &str) -> String {
     read(text).finish_part()
 }
@@ -63,7 +64,7 @@ struct Speaker<'a> {
     is_list: bool,
     footnotes: usize,
     in_fence: bool,
-    /// Whether the next block continues the line of its list item's number.
+    /// Whether the next block continues on the line with the number of its list item.
     after_number: bool,
     link: Option<Link>,
 }
@@ -123,7 +124,7 @@ impl<'a> Speaker<'a> {
             Event::Html(html) => self.html.push_str(&html),
             Event::SoftBreak | Event::HardBreak => self.line.push('\n'),
             Event::Rule => self.flush(Ending::AsItIs),
-            // The other extensions are not enabled.
+            // Extensions that produce other events are not enabled.
             _ => {}
         }
     }

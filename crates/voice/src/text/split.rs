@@ -1,6 +1,6 @@
-//! Splits a long text into pieces that a provider accepts. It cuts where a speaker would pause: after a
-//! sentence, else after a clause, else between words, else between grapheme clusters (Unicode Standard Annex
-//! 29). It works in one pass; the text examined again for the next piece is no longer than a piece.
+//! Splits a long text into pieces that a provider accepts. Cuts are where a speaker would pause: after a sentence, else
+//! after a clause, else between words, else between grapheme clusters (Unicode Standard Annex 29). The text is split in
+//! one pass. The text that is examined again for the next piece is no longer than a piece.
 
 mod characters;
 mod sentence;
@@ -11,8 +11,8 @@ use unicode_segmentation::UnicodeSegmentation;
 #[cfg(test)]
 mod tests;
 
-/// How far to look past the end of a piece to decide whether a sentence ends there: closing quotes and
-/// brackets, white space and the next letter.
+/// The number of characters after the end of a piece that are examined to decide whether a sentence ends there: closing
+/// quotes and brackets, white space and the next letter.
 const LOOK_AHEAD_CHARACTERS: usize = 64;
 
 /// The quality of a cut position.
@@ -23,13 +23,13 @@ enum Rank {
     Sentence,
 }
 
-/// Splits a text into pieces of at most `max_characters` and `max_bytes` each. Concatenated they are the
-/// original text. No piece is empty. A piece consists of white space alone only if there is more of it than
-/// fits beside a word. A single character that exceeds the limit is its own piece.
+/// Splits a text into pieces of at most `max_characters` and `max_bytes` each. The concatenated pieces are the original
+/// text. No piece is empty. A piece of white space alone occurs only if there is more white space than fits beside a
+/// word. A single character that exceeds the limit is its own piece.
 pub(crate) fn pieces(text: &str, max_characters: usize, max_bytes: usize) -> Vec<String> {
     let mut pieces = Vec::new();
     let mut rest = text;
-    // The end of the last word. The rest after a cut must contain a word.
+    // The end of the last word. The text after a cut must contain a word.
     let mut content_end = text.trim_end().len();
     while !rest.is_empty() {
         let limit = fitting(rest, max_characters, max_bytes);
@@ -46,8 +46,8 @@ pub(crate) fn pieces(text: &str, max_characters: usize, max_bytes: usize) -> Vec
     pieces
 }
 
-/// The ends of sentences in a text that may continue: byte offsets in ascending order. An end is recognized only by the
-/// text after it, so none is at the end of the text.
+/// Returns the ends of sentences in a text that may continue, as byte offsets in ascending order. The end of the text
+/// is not included, because an end is recognized by the text that follows it.
 pub(crate) fn sentence_ends(text: &str) -> Vec<usize> {
     let mut window = Window::new(text, text.len(), text.len());
     window.is_end = false;
@@ -67,7 +67,7 @@ pub(crate) fn sentence_ends(text: &str) -> Vec<usize> {
     ends
 }
 
-/// How many bytes fit; at least one character.
+/// Returns how many bytes fit. At least one character always fits.
 fn fitting(text: &str, max_characters: usize, max_bytes: usize) -> usize {
     let mut end = 0;
     for (count, (at, character)) in text.char_indices().enumerate() {
@@ -126,7 +126,7 @@ impl<'a> Window<'a> {
         unit.is_some_and(|unit| unit.1.chars().all(char::is_whitespace))
     }
 
-    /// The first unit at or after `index` for which `is` is false.
+    /// Returns the first unit at or after `index` for which `is` is false.
     fn skip(&self, mut index: usize, is: impl Fn(&Self, usize) -> bool) -> usize {
         while index < self.units.len() && is(self, index) {
             index += 1;
@@ -134,7 +134,7 @@ impl<'a> Window<'a> {
         index
     }
 
-    /// The position of the cut.
+    /// Returns the position of the cut.
     fn cut(mut self) -> usize {
         let mut index = 0;
         while index < self.units.len() && self.start(index) <= self.limit {
@@ -162,8 +162,8 @@ impl<'a> Window<'a> {
         }
     }
 
-    /// Handles white space. The cut follows it, or is inside it if it does not fit entirely. The position
-    /// before it has been ranked already.
+    /// Handles white space. The cut follows the white space, or is inside it if the white space does not fit entirely.
+    /// The position before it has already been ranked.
     fn white(&mut self, index: usize) -> usize {
         let end = self.skip(index, Self::is_white);
         let lines = (index..end).filter(|at| self.is_line_end(*at)).count();
@@ -208,7 +208,8 @@ impl<'a> Window<'a> {
         next
     }
 
-    /// Cuts where no good position exists: between two grapheme clusters, or inside one that does not fit.
+    /// Returns a cut where no good position exists: between two grapheme clusters, or inside a cluster that does not
+    /// fit.
     fn forced(&self) -> usize {
         let starts = self.units.iter().map(|unit| unit.0).rev();
         let mut fitting = starts.filter(|at| (1..=self.limit).contains(at));

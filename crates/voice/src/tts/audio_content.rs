@@ -1,9 +1,9 @@
-//! Extracts the audio from `{"audioContent": "base64…"}` as the response arrives. A Google response can
-//! exceed the size limit of text responses.
+//! Extracts the audio from `{"audioContent": "base64…"}` as the response arrives. A Google response can exceed the size
+//! limit of text responses.
 //!
-//! Base64 follows proto3's JSON mapping (<https://protobuf.dev/programming-guides/json/>): the standard
-//! alphabet with padding is written; the URL-safe alphabet and missing padding are accepted. A JSON string
-//! may escape any character (RFC 8259, section 7), and some writers escape `/` and `=`.
+//! Base64 follows proto3's JSON mapping (<https://protobuf.dev/programming-guides/json/>): writers use the standard
+//! alphabet with padding. Readers also accept the URL-safe alphabet and missing padding. A JSON string may escape any
+//! character (RFC 8259, section 7), and some writers escape `/` and `=`.
 
 use super::wire;
 use crate::VoiceError;
@@ -21,7 +21,8 @@ const ESCAPE_BYTES: usize = 6;
 #[derive(Debug, Default)]
 pub(super) struct AudioContent {
     position: Position,
-    /// Before the audio: everything so far. Inside: the beginning of an escape. After: nothing.
+    /// Before the audio: all bytes so far. Inside the audio: the beginning of an escape. After the
+    /// audio: empty.
     rest: Vec<u8>,
     /// Base64 characters that do not form a group of four yet.
     group: Vec<u8>,
@@ -38,7 +39,7 @@ enum Position {
 /// Why the response yields no audio, or no further audio.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Broken {
-    /// The response is something else.
+    /// The response contains no audio.
     NotAudio,
     /// The response ended too early.
     CutOff,
@@ -54,7 +55,7 @@ impl Broken {
 }
 
 impl AudioContent {
-    /// The audio that the next piece of the response completes, possibly none.
+    /// Returns the audio that is complete after this piece of the response, possibly none.
     pub(super) fn push(&mut self, piece: &[u8]) -> Result<Vec<u8>, Broken> {
         match self.position {
             Position::After => Ok(Vec::new()),
@@ -126,7 +127,7 @@ fn reader() -> GeneralPurpose {
     GeneralPurpose::new(&base64::alphabet::STANDARD, config)
 }
 
-/// Returns the position of the first character of the audio; `None` until it is known.
+/// Returns the position of the first character of the audio, or `None` until the position is known.
 fn begin_of_audio(text: &[u8]) -> Result<Option<usize>, Broken> {
     let first = text.iter().find(|byte| !byte.is_ascii_whitespace());
     if first.is_some_and(|byte| *byte != b'{') {

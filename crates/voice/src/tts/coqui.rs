@@ -1,13 +1,13 @@
 //! A self-hosted server: that of the Coqui TTS package, or a Wyoming program at `tcp://host:port`. [`crate::wyoming`]
-//! calls Wyoming programs, and explains why a program is not a provider of its own.
+//! calls Wyoming programs, and explains why such a program is not a provider of its own.
 //!
 //! Sources, read in November 2026:
-//! - <https://github.com/idiap/coqui-ai-TTS/blob/main/docs/source/server.md> and its `TTS/server/server.py`
-//!   (the maintained fork), and the same file in `coqui-ai/TTS`: `/api/tts` takes `text`, `speaker_id` and
-//!   `language_id` in the query. It responds with `audio/wav`, with 400 without a text, and with 500 if
-//!   synthesis fails. The older server accepts only GET, the newer one GET and POST, so GET is used.
-//! - Neither has keys, speeds or pitches. A server has one model, set when it starts. A configured model is sent as
-//!   `model_name`, the name of the command-line option, for proxies in front of several servers. The server itself
+//! - <https://github.com/idiap/coqui-ai-TTS/blob/main/docs/source/server.md> and its `TTS/server/server.py` (the
+//!   maintained fork), and the same file in `coqui-ai/TTS`: `/api/tts` takes `text`, `speaker_id` and `language_id` in
+//!   the query. It responds with `audio/wav`, with 400 without a text, and with 500 if synthesis fails. The older
+//!   server accepts only GET, the newer one GET and POST, so GET is used.
+//! - Neither server has keys, speeds or pitches. A server has one model, set when it starts. A configured model is sent
+//!   as `model_name`, the name of the command-line option, for proxies in front of several servers. The server itself
 //!   ignores unknown parameters.
 
 use super::{Encoding, Parameter, RequestedOutput, Speech, TtsCall, TtsProvider, wire};
@@ -66,7 +66,8 @@ async fn speak(resources: &Resources, call: &TtsCall) -> Result<Speech, VoiceErr
     Ok(Speech { encoding, body })
 }
 
-/// The endpoint may be the address of the server or of its `/api/tts`.
+/// Returns the address of `/api/tts`. The endpoint may be the address of the server or already that
+/// of `/api/tts`.
 fn address(endpoint: &Url, call: &TtsCall) -> Url {
     let path = endpoint.path().trim_end_matches('/');
     let server = path.strip_suffix(PATH).unwrap_or(path);

@@ -116,7 +116,7 @@ fn body(call: &TtsCall) -> Value {
     body
 }
 
-/// The v3 models accept only 0, 0.5 and 1 ("creative", "natural", "robust") and reject other values.
+/// Returns the v3 models accept only 0, 0.5 and 1 ("creative", "natural", "robust") and reject other values.
 fn stability_for(model: &str, stability: f64) -> f64 {
     if model.starts_with("eleven_v3") {
         (stability * 2.0).round() / 2.0
@@ -149,8 +149,8 @@ const fn accept(encoding: Encoding) -> &'static str {
     }
 }
 
-/// The error for a voice ID of the request. One of the settings or of a persona is not the caller's mistake, and another
-/// provider may speak instead.
+/// Returns the error for a wrong voice ID. An ID from the request is the caller's mistake. An ID from the settings or a
+/// persona is not, and another provider may speak instead.
 fn wrong_voice(is_requested: bool) -> VoiceError {
     let reason = "an ElevenLabs voice ID consists of letters, digits, hyphens and underscores";
     if is_requested {
@@ -161,7 +161,7 @@ fn wrong_voice(is_requested: bool) -> VoiceError {
     VoiceError::not_configured(key, hint)
 }
 
-/// Whether the ID is safe in a URL path.
+/// Returns whether the ID is safe in a URL path.
 fn is_voice_id(voice: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     (1..=MAX_VOICE_ID_BYTES).contains(&voice.len()) && voice.bytes().all(is_plain)

@@ -29,7 +29,7 @@ use serde::Serialize;
 
 /// The vendor requires a language, and every voice family supports this one.
 const DEFAULT_LANGUAGE: &str = "en-US";
-/// The sample rate to request, which keeps all pieces of a long text equal.
+/// The sample rate to request. A fixed rate makes all pieces of a long text alike.
 const SAMPLE_RATE: u32 = 24_000;
 
 const ID: &str = "tts_cloud_3";
@@ -118,7 +118,7 @@ async fn speak(resources: &Resources, call: &TtsCall) -> Result<Speech, VoiceErr
     Ok(Speech { encoding, body })
 }
 
-/// The voices of all languages, because the language of a voice is in its name.
+/// Returns the voices of all languages, because the language of a voice is in its name.
 async fn voices(
     resources: &Resources,
     endpoint: &Endpoint,
@@ -152,9 +152,8 @@ fn is(value: f64, other: f64) -> bool {
     (value - other).abs() < f64::EPSILON
 }
 
-/// The language to send. The vendor rejects a voice with a language other than its own. The configured
-/// language therefore applies to the configured voice; the voice of a request or persona has its language in
-/// its name.
+/// Returns the language to send. The vendor rejects a voice with a language other than its own. The configured language
+/// therefore applies to the configured voice. For the voice of a request or persona, the language is in its name.
 fn language(call: &TtsCall) -> &str {
     let set = call.settings.language.as_deref();
     let own = call.voice.as_deref().and_then(language_of);
@@ -166,7 +165,8 @@ fn language(call: &TtsCall) -> &str {
     .unwrap_or(DEFAULT_LANGUAGE)
 }
 
-/// The language in a voice's name: `en-US` of `en-US-Neural2-A`, `cmn-CN` of `cmn-CN-Wavenet-A`.
+/// Returns the language in a voice's name: `en-US` of `en-US-Neural2-A`, `cmn-CN` of
+/// `cmn-CN-Wavenet-A`.
 fn language_of(voice: &str) -> Option<&str> {
     let mut parts = voice.split('-');
     let (language, region) = (parts.next()?, parts.next()?);

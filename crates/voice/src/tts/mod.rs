@@ -28,15 +28,15 @@ use url::Url;
 #[derive(Debug)]
 pub struct TtsProvider {
     pub(crate) about: About,
-    /// Formats that the provider returns; others are encoded here from samples.
+    /// Formats that the provider returns. Other formats are encoded here from samples.
     pub native: &'static [Format],
     /// The longest text per request, in characters; `usize::MAX` if only bytes count.
     pub max_characters: usize,
     /// The longest text per request, in bytes of UTF-8; `usize::MAX` if only characters count.
     pub max_bytes: usize,
-    /// Whether audio arrives before the whole text is spoken.
+    /// Whether audio arrives before the whole text is synthesized.
     pub streams: bool,
-    /// The supported speeds, where 1 is normal. Other values are clamped. `None` if it has no speed.
+    /// The supported speeds, where 1 is normal. Other values are clamped. `None` if the provider has no speed setting.
     pub speed: Option<RangeInclusive<f64>>,
     pub(crate) parameters: &'static [Parameter],
     /// Lists the voices that a request can name; `None` if there is no such list.
@@ -44,7 +44,7 @@ pub struct TtsProvider {
     /// Synthesizes the text. The bytes must match [`Speech::encoding`]. An error may also be the last item of
     /// the stream.
     pub(crate) speak: for<'a> fn(&'a Resources, &'a TtsCall) -> Speaking<'a>,
-    /// The request fields that the selected model does not support although other models of the provider do.
+    /// Returns the request fields that the selected model does not support, although other models of the provider do.
     pub(crate) ignores: fn(&TtsCall) -> Vec<&'static str>,
 }
 
@@ -70,12 +70,12 @@ pub enum Parameter {
 }
 
 impl TtsProvider {
-    /// Whether the provider supports this parameter.
+    /// Returns whether the provider supports this parameter.
     pub fn takes(&self, parameter: Parameter) -> bool {
         self.parameters.contains(&parameter)
     }
 
-    /// The fields of a persona's binding that the provider supports.
+    /// Returns the fields of a persona's binding that the provider supports.
     pub(crate) fn binding(&self) -> Vec<&'static str> {
         let stability = self.takes(Parameter::Stability);
         let fields = [
@@ -102,8 +102,7 @@ providers! {
     }
 }
 
-/// A synthesis call. Request, persona, settings and defaults are merged already, and unsupported parameters
-/// are not set.
+/// A synthesis call. Request, persona, settings and defaults are already merged. Unsupported parameters are not set.
 #[derive(Clone, Debug)]
 pub(crate) struct TtsCall {
     /// Not empty, and within the provider's limit.
@@ -113,7 +112,7 @@ pub(crate) struct TtsCall {
     pub(crate) base_url: Option<Url>,
     pub(crate) key: Option<SecretString>,
     pub(crate) voice: Option<String>,
-    /// Whether the request names the voice, and not the persona or the settings.
+    /// Whether the voice comes from the request, not from the persona or the settings.
     pub(crate) is_voice_requested: bool,
     pub(crate) model: Option<String>,
     /// 1 is normal, 2 is twice as fast.
@@ -132,7 +131,7 @@ pub(crate) struct TtsCall {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RequestedOutput {
-    /// This format, which the provider supports.
+    /// This format. The provider supports it.
     Native(Format),
     /// Samples, as WAV or raw, to be joined or encoded here.
     Samples,

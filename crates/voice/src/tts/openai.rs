@@ -1,19 +1,18 @@
 //! `OpenAI`'s speech, and compatible servers. This module does not depend on settings or personas.
 //!
 //! Sources, read in November 2026:
-//! - <https://platform.openai.com/docs/api-reference/audio/createSpeech> and `CreateSpeechRequest` in the
-//!   vendor's OpenAPI document: `model`, `input` (at most 4,096 characters), `voice`, `response_format`
-//!   (`mp3`, `opus`, `aac`, `flac`, `wav`, `pcm`), `speed` (0.25 to 4, for all models), `instructions` ("does
-//!   not work with `tts-1` or `tts-1-hd`").
-//! - <https://platform.openai.com/docs/guides/text-to-speech>: `pcm` is raw 24 kHz, signed 16-bit,
-//!   little-endian; `opus` is in Ogg; the response streams during synthesis.
+//! - <https://platform.openai.com/docs/api-reference/audio/createSpeech> and `CreateSpeechRequest` in the vendor's
+//!   OpenAPI document: `model`, `input` (at most 4,096 characters), `voice`, `response_format` (`mp3`, `opus`, `aac`,
+//!   `flac`, `wav`, `pcm`), `speed` (0.25 to 4, for all models), `instructions` ("does not work with `tts-1` or
+//!   `tts-1-hd`").
+//! - <https://platform.openai.com/docs/guides/text-to-speech>: `pcm` is raw 24 kHz, signed 16-bit, little-endian;
+//!   `opus` is in Ogg; the response streams during synthesis.
+//! - The vendor has no list of its built-in voices. Compatible servers list theirs at `GET audio/voices`: either
+//!   `{"voices": [{"id", "name"}]}` (`list_voices` in Kokoro-FastAPI's `openai_compatible.py`, also the format that
+//!   Open `WebUI`'s `get_available_voices` reads) or only names.
 //!
-//! - The vendor has no list of its built-in voices. Compatible servers list theirs at `GET audio/voices`:
-//!   `{"voices": [{"id", "name"}]}` (`list_voices` in Kokoro-FastAPI's `openai_compatible.py`, also the format
-//!   that Open `WebUI`'s `get_available_voices` reads), or names only.
-//!
-//! The default model supports instructions, so that a persona's prompt has an effect. The default voice is
-//! the first in the specification's list; all models have it.
+//! The default model supports instructions, so a persona's prompt has an effect. The default voice is the first in the
+//! specification's list. All models have this voice.
 
 use super::{Encoding, Parameter, RequestedOutput, Speech, TtsCall, TtsProvider, wire};
 use crate::VoiceError;
@@ -114,7 +113,8 @@ async fn speak(resources: &Resources, call: &TtsCall) -> Result<Speech, VoiceErr
     Ok(Speech { encoding, body })
 }
 
-/// The voices of a compatible server. A server without a list has the vendor's names.
+/// Returns the voices of a compatible server. If the server has no list, returns the vendor's
+/// names.
 async fn voices(
     resources: &Resources,
     endpoint: &Endpoint,
@@ -141,7 +141,7 @@ async fn voices(
     Ok(VOICES.map(OfferedVoice::named).to_vec())
 }
 
-/// The request fields that the selected model does not support.
+/// Returns the request fields that the selected model does not support.
 fn ignores(call: &TtsCall) -> Vec<&'static str> {
     let model = call.model.as_deref().unwrap_or(DEFAULT_MODEL);
     let is_lost = call.instructions.is_some() && !follows_instructions(model);

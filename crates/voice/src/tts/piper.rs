@@ -2,9 +2,9 @@
 //!
 //! Two programs have this name: the older one in C++ (<https://github.com/rhasspy/piper>) and its successor in Python
 //! (<https://github.com/OHF-Voice/piper1-gpl>, `docs/CLI.md`). Both accept the options below in this spelling,
-//! `--output_raw` and `--length_scale` with underscores. With raw output each line is an utterance, without gaps in
-//! between. The text is passed only on stdin: the successor also speaks unknown arguments, and arguments are not
-//! secret. If programs are kept between requests, [`kept`] asks the running one.
+//! `--output_raw` and `--length_scale` with underscores. With raw output, each line is an utterance, without gaps in
+//! between. The text is passed only on stdin, because the successor also speaks unknown arguments, and arguments are
+//! not secret. If programs are kept between requests, [`kept`] uses the running process.
 
 mod described;
 mod kept;
@@ -26,7 +26,7 @@ const ID: &str = "tts_local_1";
 const BINARY: &str = "voice.tts.tts_local_1.binary_path";
 const MODEL: &str = "voice.tts.tts_local_1.model_path";
 
-/// Without it, the successor reads its input in the locale's encoding.
+/// Without this variable, the successor reads its input in the locale's encoding.
 const VARIABLES: &[(&str, &str)] = &[("PYTHONUTF8", "1")];
 
 pub(super) static PROVIDER: TtsProvider = TtsProvider {
@@ -37,7 +37,7 @@ pub(super) static PROVIDER: TtsProvider = TtsProvider {
         about: "Runs locally; text never leaves this machine. Needs the piper program and a voice file.",
         service: Service::Program {
             model: "model_path",
-            // The existence of the files is checked when they are used.
+            // The files are checked when a request uses them.
             missing: |settings, programs| needs(settings, programs).err(),
         },
         settings: &[
@@ -93,7 +93,7 @@ async fn speak(resources: &Resources, call: &TtsCall) -> Result<Speech, VoiceErr
     Ok(Speech { encoding, body })
 }
 
-/// Sends the lines to the kept process. If it fails, another process speaks the lines that are left.
+/// Sends the lines to the kept process. If it fails, a new process speaks the remaining lines.
 async fn spoken_by_kept(
     programs: &Programs,
     command: Command,
@@ -147,14 +147,14 @@ fn needs(
     Ok((program, absolute(model)))
 }
 
-/// The default config path of both programs: the model's name with `.json` appended.
+/// Returns the default config path of both programs: the model's name with `.json` appended.
 fn beside(model: &Path) -> PathBuf {
     let mut name = model.as_os_str().to_owned();
     name.push(".json");
     name.into()
 }
 
-/// The arguments except those for the output.
+/// Returns the arguments except those for the output.
 fn arguments(call: &TtsCall, model: &Path, config: &Path, described: &Described) -> Vec<OsString> {
     let settings = &call.settings;
     let mut arguments: Vec<OsString> = vec![
@@ -175,7 +175,8 @@ fn arguments(call: &TtsCall, model: &Path, config: &Path, described: &Described)
     arguments
 }
 
-/// One line per paragraph. Line breaks inside a paragraph and control characters become spaces.
+/// Returns one line per paragraph. Line breaks inside a paragraph and control characters become
+/// spaces.
 fn lines(text: &str) -> String {
     let mut lines = String::with_capacity(text.len() + 1);
     let mut ended = true;

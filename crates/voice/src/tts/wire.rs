@@ -17,14 +17,14 @@ use url::Url;
 /// Bytes as they arrive; an error is the last item.
 pub(super) type Body = BoxStream<'static, Result<Bytes, VoiceError>>;
 
-/// The vendor's address.
+/// Returns the vendor's address.
 pub(super) fn base(call: &TtsCall) -> Result<&Url, VoiceError> {
     call.base_url.as_ref().ok_or(VoiceError::Internal(
         "a provider was called without its URL",
     ))
 }
 
-/// An address of the vendor's, for a request that is not speech.
+/// Returns an address of the vendor for a request other than speech.
 pub(super) fn of_endpoint(endpoint: &Endpoint, path: &str) -> Result<Url, VoiceError> {
     let base = endpoint.base_url.as_ref();
     let missing = VoiceError::Internal("a provider was called without its URL");
@@ -75,7 +75,7 @@ pub(super) async fn voices(
     Ok(offered.collect())
 }
 
-/// Sends a request and waits for the first bytes of audio. Text and JSON are rejected whatever the status,
+/// Sends a request and waits for the first bytes of audio. Text and JSON are rejected even with a success status,
 /// because some proxies respond that way.
 pub(super) async fn audio(
     resources: &Resources,
@@ -89,7 +89,8 @@ pub(super) async fn audio(
     begun(id, resources.pieces(id, response)).await
 }
 
-/// Waits for the first non-empty chunk. An empty response is an error, so that a fallback can still be tried.
+/// Waits for the first non-empty chunk. An empty response is an error before any audio was sent, so a fallback can
+/// still be tried.
 pub(super) async fn begun(id: &'static str, mut body: Body) -> Result<Body, VoiceError> {
     while let Some(piece) = body.next().await {
         let piece = piece?;
@@ -101,7 +102,7 @@ pub(super) async fn begun(id: &'static str, mut body: Body) -> Result<Body, Voic
     Err(VoiceError::failed(id, "returned no audio", true))
 }
 
-/// The error for a response without audio.
+/// Returns the error for a response without audio.
 pub(super) const fn not_audio(id: &'static str) -> VoiceError {
     VoiceError::failed(id, "returned something other than audio", false)
 }

@@ -1,4 +1,4 @@
-//! One client: its events are answered one after the other.
+//! A connection with one client. Its events are answered one after another.
 
 mod transcription;
 
@@ -27,7 +27,7 @@ const CALLS: [&str; 4] = [
     "synthesize-chunk",
     "synthesize-stop",
 ];
-/// The events that end a request, except those of a text that arrives.
+/// The events that end a request, except requests whose text arrives in pieces.
 const ENDS: [&str; 2] = ["audio-stop", "synthesize"];
 
 pub(super) struct Connection {
@@ -45,7 +45,7 @@ pub(super) struct Answering {
     recording: Option<Recording>,
     /// A text that is spoken while it arrives.
     pub(super) text: Option<TextStream>,
-    /// Whether the latest request failed, unless it is a text that arrives.
+    /// Whether the latest request failed. Not set for a text that arrives in pieces.
     has_failed: bool,
 }
 
@@ -66,9 +66,10 @@ impl Connection {
         }
     }
 
-    /// Serves the client until it leaves, takes too long or sends something malformed, or until its request has failed:
-    /// Home Assistant ignores the event `error` and waits for an answer or the end of the connection. A call of a
-    /// provider ends when the client closes the connection, but not if it closes only its sending side.
+    /// Serves the client until it disconnects, times out or sends malformed data, or until its request has failed.
+    /// After a failed request the connection is closed, because Home Assistant ignores the event `error` and waits for
+    /// an answer or the end of the connection. A call of a provider is canceled when the client closes the connection,
+    /// but not if it closes only its sending side.
     pub(super) async fn serve(self) {
         let Self {
             mut incoming,
@@ -130,7 +131,7 @@ impl Answering {
             }
             "synthesize-chunk" => self.more_text(&event).await,
             "synthesize-stop" => self.end_text().await,
-            // Events for programs of other kinds.
+            // Other programs use these events.
             _ => Ok(()),
         }
     }
@@ -144,7 +145,7 @@ impl Answering {
         Ok(written.map_err(late)??)
     }
 
-    /// Sends an error. What is arriving is discarded. A text that arrives still ends with `synthesize-stopped`.
+    /// Sends an error and discards arriving input. A text that arrives in pieces still ends with `synthesize-stopped`.
     pub(super) async fn report(&mut self, error: VoiceError) -> Result<(), Failed> {
         self.recording = None;
         match &mut self.text {
@@ -156,7 +157,7 @@ impl Answering {
         self.send(&Event::new("error", data)).await
     }
 
-    /// Like the rest of the API, nothing is available while the vault is sealed.
+    /// Refuses everything while the vault is sealed, like the rest of the API.
     pub(super) fn require_open(&self) -> Result<(), VoiceError> {
         if self.voice.0.secrets.status() == Status::Sealed {
             return Err(VoiceError::Sealed);
@@ -167,7 +168,7 @@ impl Answering {
 
 /// Why an event was not answered.
 pub(super) enum Failed {
-    /// The client does not read.
+    /// The client has left or does not read.
     Gone(io::Error),
     Refused(VoiceError),
 }

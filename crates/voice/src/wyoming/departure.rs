@@ -1,7 +1,7 @@
-//! Finds out whether a client that has closed its sending side still reads.
+//! Detects whether a client that has closed its sending side still reads.
 //!
-//! A fully closed connection looks the same until data is sent on it, which the client's system then refuses. Therefore
-//! an event that clients ignore is sent.
+//! A fully closed connection looks the same until data is sent on it, which the client's system then refuses. The probe
+//! is therefore an event that clients ignore.
 
 use super::event::Event;
 use super::incoming::Incoming;
@@ -13,7 +13,7 @@ use tokio::io::Interest;
 use tokio::net::TcpStream;
 use tokio::net::tcp::OwnedReadHalf;
 
-/// Whether an event is being written, so that no other bytes may be.
+/// Whether an event is being written. No other bytes may be written then.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Writing(Arc<AtomicBool>);
 
@@ -33,21 +33,22 @@ pub(super) async fn departure(incoming: &mut Incoming<OwnedReadHalf>, writing: &
         return;
     }
     let stream: &TcpStream = incoming.stream().as_ref();
-    // The event that is being written is refused as well.
+    // If an event is being written, the system refuses that event too, so no probe is needed.
     if !writing.is_on() && !is_probed(stream).await {
         return;
     }
     if stream.ready(Interest::ERROR).await.is_err() {
-        // Unsupported on this system: the end of the connection is noticed when the answer is sent.
+        // Unsupported on this system. The end of the connection is detected when the answer is
+        // sent.
         pending::<()>().await;
     }
 }
 
-/// Sends an event without a request. Returns false if that is refused at once.
+/// Sends an event outside any request. Returns false if the system refuses it immediately.
 async fn is_probed(stream: &TcpStream) -> bool {
     let mut probe = Vec::new();
     let written = Event::new("pong", Value::Null).write(&mut probe).await;
-    // A client that has read nothing for this long has no buffer space for the answer either.
+    // A client that has read nothing for this long has no buffer space for the answer.
     written.is_ok()
         && stream
             .try_write(&probe)

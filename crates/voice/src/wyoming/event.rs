@@ -1,15 +1,15 @@
-//! Events of the Wyoming protocol (<https://github.com/rhasspy/wyoming>): a line of JSON, then JSON data and binary
-//! payload of the lengths that the line names.
+//! Events of the Wyoming protocol (<https://github.com/rhasspy/wyoming>): a line of JSON, then JSON data and a binary
+//! payload. The line contains the lengths of both.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::io;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
-/// The largest event that is read.
+/// The size limits of an event.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
-    /// The longest line, and the most data after it.
+    /// The maximum size of the line, and of the data after it.
     json_bytes: usize,
     payload_bytes: usize,
 }

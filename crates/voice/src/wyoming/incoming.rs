@@ -13,17 +13,17 @@ use tokio_util::io::poll_read_buf;
 
 /// How many bytes are read at a time.
 const BUFFER: usize = 8 << 10;
-/// Maximum number of bytes that are read ahead. If a client sends more while an event is answered, the end of its
-/// connection is noticed after the answer.
+/// The maximum number of bytes that are read ahead. If a client sends more while an event is answered, the end of its
+/// connection is detected after the answer.
 const AHEAD: usize = 1 << 20;
 
 /// Time limits for a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Patience {
-    /// From the connection to the end of the first event. Clients connect for a call, so their first event follows at
-    /// once.
+    /// The time from the connection to the end of the first event. Clients connect to make a call, so their first event
+    /// follows immediately.
     first: Duration,
-    /// From an answer to the end of the next event.
+    /// The time from an answer to the end of the next event.
     next: Duration,
 }
 
@@ -68,11 +68,11 @@ impl<R: AsyncRead + Unpin> Incoming<R> {
         &self.stream
     }
 
-    /// Waits until the client has closed its sending side. What it sends before is kept. The future can be dropped at
-    /// any time.
+    /// Waits until the client has closed its sending side. Keeps the bytes that arrive before that. The future can be
+    /// dropped at any time.
     ///
     /// # Errors
-    /// The connection is broken.
+    /// Fails if the connection is broken.
     pub(super) async fn end(&mut self) -> io::Result<()> {
         loop {
             let room = AHEAD.saturating_sub(self.unread.len());
@@ -182,7 +182,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_end_is_noticed_behind_what_was_sent_and_that_is_read_later() {
-        // At most as much as is read ahead.
+        // Lengths up to the limit of bytes that are read ahead.
         for length in [0, 1, AHEAD - 1] {
             let (mut client, mut incoming) = incoming(LONG, LONG);
             client.write_all(&vec![b' '; length]).await.unwrap();

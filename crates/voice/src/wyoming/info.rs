@@ -10,8 +10,8 @@ const NAME: &str = "Gatehouse";
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 impl Voice {
-    /// Whether the chosen provider streams transcripts with its configured model. A client may name another provider,
-    /// which may send the transcript as a single piece.
+    /// Returns whether the selected provider streams transcripts with its configured model. A client may name another
+    /// provider, which may send the transcript as a single piece.
     pub(super) async fn streams_transcripts(&self) -> bool {
         let state = self.state();
         let Some((id, true)) = self.chosen::<SttId>(&state).await else {
@@ -44,13 +44,13 @@ impl Voice {
     }
 }
 
-/// Every program, model and voice has these.
+/// Returns the fields that every program, model and voice has.
 fn artifact(name: &str, description: &str) -> Value {
     json!({ "name": name, "description": description, "installed": true, "version": VERSION,
         "attribution": { "name": NAME, "url": "" } })
 }
 
-/// The program with these models or voices, if it has any, and whether it streams.
+/// Returns the program with these models or voices, if it has any, and whether the program streams.
 fn program(what: &str, list: Vec<Value>, (streaming, streams): (&str, bool)) -> Value {
     if list.is_empty() {
         return json!([]);
@@ -63,7 +63,8 @@ fn program(what: &str, list: Vec<Value>, (streaming, streams): (&str, bool)) -> 
     json!([program])
 }
 
-/// The configured providers. The chosen one is first: a client that asks for none gets it.
+/// Returns the configured providers. The selected provider is first, and is used for clients that
+/// name none.
 fn listed(mut providers: Vec<ProviderStatus>, chosen: &str) -> Vec<Value> {
     providers.retain(|provider| provider.configured);
     providers.sort_by_key(|provider| provider.id != chosen);

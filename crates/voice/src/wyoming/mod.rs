@@ -1,5 +1,5 @@
-//! The Wyoming protocol: speech and transcription over TCP. A server for clients such as Home Assistant, and in
-//! [`program`] calls of programs such as wyoming-piper.
+//! The Wyoming protocol: speech and transcription over TCP. Contains a server for clients such as Home Assistant.
+//! [`program`] calls programs such as wyoming-piper.
 //!
 //! The protocol has no authentication. Only clients on this machine and in the configured networks may connect.
 

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The maximum number of connections at a time.
 const CONNECTIONS: usize = 32;
-/// The maximum number of connections of one client: half of all. One instance of Home Assistant connects for all of
-/// its satellites.
+/// The maximum number of connections of one client: half of all. One Home Assistant instance connects for all of its
+/// satellites.
 const OF_ONE_CLIENT: usize = CONNECTIONS / 2;
 
 /// The connections of each client.

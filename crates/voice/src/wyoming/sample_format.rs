@@ -19,7 +19,7 @@ impl SampleFormat {
         Self { rate, channels: 1 }
     }
 
-    /// The format that the event names; `None` if it is missing or not supported.
+    /// Returns the format that the event names, or `None` if it is missing or not supported.
     pub(super) fn of(event: &Event) -> Option<Self> {
         let (rate, channels) = (event.number("rate")?, event.number("channels")?);
         let fits = event.number("width") == Some(WIDTH)
@@ -32,13 +32,13 @@ impl SampleFormat {
         self.channels == 1
     }
 
-    /// Whether the bytes end with a sample of the last channel.
+    /// Returns whether the bytes end with a sample of the last channel.
     pub(super) fn is_whole(self, bytes: &[u8]) -> bool {
         let frame = usize::try_from(self.channels.saturating_mul(WIDTH)).unwrap_or(usize::MAX);
         bytes.len().is_multiple_of(frame)
     }
 
-    /// The samples, with the channels averaged.
+    /// Returns the samples, with the channels averaged.
     pub(super) fn samples(self, bytes: &[u8]) -> Vec<i16> {
         let samples = samples_of_pcm(bytes);
         if self.is_mono() {
@@ -49,7 +49,7 @@ impl SampleFormat {
         pairs.map(|[left, right]| left.midpoint(*right)).collect()
     }
 
-    /// An event with this format.
+    /// Returns an event with this format.
     pub(super) fn event(self, kind: &str, payload: Vec<u8>) -> Event {
         let Self { rate, channels } = self;
         let data: Value = json!({ "rate": rate, "width": WIDTH, "channels": channels });

@@ -1,4 +1,4 @@
-//! Speech for a client: of a whole text, or of a text that arrives piece by piece and is spoken sentence by sentence.
+//! Speech for a client: a whole text, or a text that arrives in pieces and is spoken sentence by sentence.
 
 use super::connection::{Answering, Failed};
 use super::event::Event;
@@ -14,8 +14,8 @@ use serde_json::Value;
 const CHUNK: usize = 9_600;
 
 impl Answering {
-    /// Speaks a whole text. While a text arrives, the same text is also sent as a whole, for servers that take no
-    /// pieces.
+    /// Speaks a whole text. A client that sends a text in pieces also sends it as a whole, for servers that do not
+    /// accept pieces. That copy is ignored.
     pub(super) async fn synthesize(&mut self, event: &Event) -> Result<(), Failed> {
         if self.text.is_some() {
             return Ok(());
@@ -37,13 +37,13 @@ impl Answering {
                 let more = event.data.get("text").and_then(Value::as_str);
                 stream.add(more.unwrap_or_default())?;
             }
-            // The text after a failure is discarded.
+            // After a failure, the rest of the text is discarded.
             _ => return Ok(()),
         }
         self.speak_complete().await
     }
 
-    /// Speaks the rest of a text. The text has ended even if that fails.
+    /// Speaks the rest of a text. The text ends even if this fails.
     pub(super) async fn end_text(&mut self) -> Result<(), Failed> {
         let Some(stream) = &mut self.text else {
             return Ok(());
@@ -90,7 +90,7 @@ impl Answering {
         }
     }
 
-    /// Sends the audio, after its format if none was sent before.
+    /// Sends the audio. Sends its format first, unless that was already sent.
     async fn speak(&mut self, request: SpeechRequest, has_begun: &mut bool) -> Result<(), Failed> {
         let mut streamed = self.voice.stream(request).await?;
         let format = SampleFormat::mono(Format::PCM_RATE);

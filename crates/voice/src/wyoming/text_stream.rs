@@ -1,4 +1,4 @@
-//! A text that arrives piece by piece.
+//! A text that arrives in pieces.
 
 use super::event::Event;
 use crate::auto_speak::{Script, Step};
@@ -6,24 +6,24 @@ use crate::{SpeechRequest, VoiceError};
 use gatehouse_audio::Format;
 use serde_json::Value;
 
-/// The longest text that may arrive piece by piece, in bytes. Each sentence is a request of its own.
+/// The longest text that may arrive in pieces, in bytes. Each sentence is a separate request.
 const MAX_TEXT_BYTES: usize = 256 << 10;
 
-/// A text that arrives piece by piece.
+/// A text that arrives in pieces.
 pub(super) struct TextStream {
-    /// The voice. Its text is empty.
+    /// The request with the voice. Its text is empty.
     pub(super) request: SpeechRequest,
     pub(super) script: Script,
     /// Bytes of text so far.
     arrived: usize,
     /// Whether audio was sent.
     pub(super) has_begun: bool,
-    /// After a failure, the rest is not spoken.
+    /// Whether speech failed. The rest of the text is then not spoken.
     pub(super) has_failed: bool,
 }
 
 impl TextStream {
-    /// Reads the client's options from the event that begins the text.
+    /// Reads the client's options from the event that starts the text.
     pub(super) fn new(event: &Event) -> Self {
         let mut script = Script::default();
         script.take(Step::Begin(None));

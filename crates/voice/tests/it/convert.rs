@@ -15,7 +15,7 @@ use gatehouse_domain::{ErrorCode, SystemClock, SystemRandom};
 use gatehouse_voice::{SpeechRequest, TtsId, Voice, VoiceSettings};
 use std::sync::{Arc, Mutex};
 
-/// A `Voice` with `OpenAI` as its only text-to-speech provider.
+/// Returns a `Voice` with `OpenAI` as its only text-to-speech provider.
 async fn openai() -> (Harness, OpenAiTts, VoiceSettings) {
     let vendor = OpenAiTts::start().await;
     let settings = tts_at(TtsId::OpenAi, vendor.base_url().as_str(), OpenAiTts::KEY);

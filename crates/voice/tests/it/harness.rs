@@ -26,7 +26,7 @@ pub struct Harness {
 }
 
 impl Harness {
-    /// Without a vault.
+    /// Opens a harness without a vault.
     pub async fn new() -> Self {
         Self::with_vault(false).await
     }
@@ -100,7 +100,7 @@ pub fn settings() -> VoiceSettings {
             answer: Duration::from_secs(2),
             idle: Duration::from_secs(2),
             program: Duration::from_mins(1),
-            // Tests of retries have their own.
+            // Tests of retries set this themselves.
             retries_total: Duration::ZERO,
             retry_base: Duration::ZERO,
         },
@@ -154,7 +154,7 @@ pub fn stt_with(id: SttId, provider: ProviderSettings) -> VoiceSettings {
     }
 }
 
-/// The error reported to a caller.
+/// Returns the error reported to a caller.
 pub fn problem(error: VoiceError) -> Problem {
     error.into()
 }

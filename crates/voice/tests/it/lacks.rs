@@ -1,5 +1,5 @@
-//! The capabilities that the providers lack. The conformance suites skip the cases that need them and check the
-//! rest, and `docs/API-voice.md` repeats the list.
+//! The capabilities that the providers lack. The conformance suites skip the cases that need them and check everything
+//! else. `docs/API-voice.md` repeats the list.
 
 use gatehouse_voice::{Parameter, ProviderId, SttId, TtsId};
 use std::ops::RangeInclusive;
@@ -14,7 +14,7 @@ pub enum Lack {
     /// A default model.
     UsualModel,
     Speed,
-    /// A narrower range of speeds than requests allow.
+    /// A narrower speed range than requests allow.
     SpeedLimit,
     /// `stability` and `similarity_boost`.
     Stability,
@@ -69,7 +69,7 @@ pub fn speaker_lacks(id: TtsId, lack: Lack) -> bool {
             let is_whole = |speed: &RangeInclusive<f64>| *speed == (0.25..=4.0);
             provider.speed.as_ref().is_none_or(is_whole)
         }
-        // The models of the others speak one language or detect it from the text.
+        // The models of the other providers speak one language or detect it from the text.
         Lack::SpokenLanguage => id != TtsId::Google,
         Lack::Streaming => matches!(id, TtsId::Google | TtsId::Coqui),
         // Raw samples have no header, so any bytes are valid audio.

@@ -134,7 +134,7 @@ impl ProgramDir {
         path
     }
 
-    /// The PIDs that programs added to this file, one per line.
+    /// Returns the PIDs that programs added to this file, one per line.
     fn pids(&self, name: &str) -> Vec<Pid> {
         let pids = self.read(name).unwrap_or_default();
         let pids = pids.lines().map(|line| line.parse().unwrap());
@@ -161,7 +161,7 @@ impl ProgramDir {
         crate::harness::stt_with(id, listener)
     }
 
-    /// The PID that the program wrote to the file `pid`.
+    /// Returns the PID that the program wrote to the file `pid`.
     async fn pid(&self) -> Pid {
         loop {
             if let Some(number) = self
@@ -200,7 +200,7 @@ async fn assert_removed(path: &str) {
     }
 }
 
-/// A second of 16 kHz silence.
+/// Returns a second of 16 kHz silence.
 fn silence() -> Vec<u8> {
     wav(16_000, 1, &vec![0; 16_000])
 }

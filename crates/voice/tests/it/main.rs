@@ -1,5 +1,5 @@
-//! Tests of the crate's public API, against fake vendors that accept only what the vendors' documentation
-//! shows, and against real programs if available.
+//! Tests of the crate's public API, against fake vendors that accept only documented requests, and against real
+//! programs if available.
 
 #![expect(
     clippy::unwrap_used,

@@ -23,7 +23,7 @@ fn tracer() -> (Tracer, Spans) {
     (tracer, spans)
 }
 
-/// The names and errors of the spans that have ended since, in order.
+/// Returns the names and errors of the spans that have ended since, in order.
 fn ended(spans: &Spans) -> Vec<(&'static str, Option<&'static str>)> {
     let mut spans = spans.lock().unwrap();
     let root = spans.last().map(|root| (root.context, root.parent));

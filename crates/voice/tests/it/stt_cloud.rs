@@ -1,5 +1,5 @@
 //! Tests of the hosted speech-to-text providers against their fake vendors: requests and results.
-//! `conformance_stt` tests what is common to all.
+//! `conformance_stt` contains the cases common to all providers.
 
 mod hears;
 mod long;
@@ -25,7 +25,7 @@ pub const ALL: [SttId; 6] = [
     SttId::Voxtral,
 ];
 
-/// The values of a field in the last request with audio, in the format of this vendor.
+/// Returns the values of a field in the last request with audio, in the format of this vendor.
 pub async fn sent(id: SttId, listener: &Listener, name: &str) -> Vec<String> {
     let seen = listener.server.requests();
     let last = seen.last().unwrap();
@@ -46,7 +46,7 @@ pub async fn sent(id: SttId, listener: &Listener, name: &str) -> Vec<String> {
     }
 }
 
-/// The address and the key of a fake vendor.
+/// Returns the address and the key of a fake vendor.
 pub fn place(id: SttId, listener: &Listener) -> ProviderSettings {
     let base = match id {
         SttId::Groq => "/openai/v1",
@@ -72,7 +72,7 @@ pub async fn listener(id: SttId) -> Listener {
     }
 }
 
-/// These samples as WAV: mono, 16,000 samples per second.
+/// Returns these samples as WAV (mono, 16,000 samples per second).
 pub fn wav(samples: &[i16]) -> Bytes {
     let size = u32::try_from(samples.len() * 2).unwrap();
     let mut wav = b"RIFF".to_vec();

@@ -6,7 +6,7 @@ use gatehouse_audio::{Format, Sound, encode};
 use gatehouse_domain::ErrorCode;
 use gatehouse_voice::{MAX_AUDIO_BYTES, SttId, TranscribeRequest, Voice};
 
-/// A hum, which gives encoders something to encode.
+/// Returns a hum, which gives encoders something to encode.
 fn hum(seconds: usize) -> Sound {
     let samples = (0..seconds * 16_000).map(|index| i16::try_from(index % 80).unwrap() * 100);
     Sound {
@@ -55,7 +55,7 @@ async fn limits_and_wrong_input() {
     large.resize(MAX_AUDIO_BYTES + 1, 0);
     let (code, _) = refused(&voice, TranscribeRequest::new(large.clone().into())).await;
     assert_eq!(code, ErrorCode::PayloadTooLarge);
-    // At the limit the request is sent, to an address without a server.
+    // A request at the limit is sent, here to an address without a server.
     large.truncate(MAX_AUDIO_BYTES);
     let (code, _) = refused(&voice, TranscribeRequest::new(large.into())).await;
     assert_eq!(code, ErrorCode::ProviderFailed);

@@ -1,4 +1,4 @@
-//! Tests of providers: one request with the stored key and settings, and what is reported of it.
+//! Tests of a provider check with the stored key and settings (one request), and of its report.
 
 use crate::harness::{Harness, START, problem, stt_at, tts_at, tts_with};
 use crate::vendor::fake_server::{Behavior, SECRET_BODY};
@@ -17,7 +17,7 @@ async fn openai() -> (Harness, OpenAiTts, VoiceSettings) {
     (Harness::new().await, vendor, settings)
 }
 
-/// The outcome that `tts.providers` lists.
+/// Returns the outcome that `tts.providers` lists.
 async fn listed(voice: &Voice, id: TtsId) -> Option<LastUse> {
     let all = voice.tts_providers(false).await;
     let found = all.into_iter().find(|one| one.id == id.as_str());
@@ -53,7 +53,7 @@ async fn a_provider_that_speaks_works_also_while_speech_is_off() {
     settings.cache_max_bytes = 1 << 20;
     let voice = harness.voice(settings).await;
     assert_eq!(listed(&voice, TtsId::OpenAi).await, None);
-    // Never from the cache.
+    // The check never uses the cache.
     for count in 1..=2 {
         let tested = voice.test_speech(TtsId::OpenAi, None).await.unwrap();
         assert_eq!(tested, passed());
@@ -194,12 +194,12 @@ async fn an_outcome_does_not_outlive_the_key_the_address_or_the_settings() {
         voice.update_settings(changed);
         assert_eq!(listed(&voice, TtsId::OpenAi).await, None);
     }
-    // Other settings say nothing about the provider.
+    // The result with other settings does not count for the provider.
     let mut other = settings.clone();
     other.tts.enabled = false;
     voice.update_settings(other);
     assert_eq!(listed(&voice, TtsId::OpenAi).await, Some(passed()));
-    // The same for keys that are stored.
+    // The same applies to stored keys.
     voice.update_settings(with(&|openai| openai.api_key = None));
     harness
         .store_key("tts_cloud_2", OpenAiTts::KEY, url.as_str())
@@ -210,7 +210,7 @@ async fn an_outcome_does_not_outlive_the_key_the_address_or_the_settings() {
         .store_key("tts_cloud_2", "sk-wrong", url.as_str())
         .await;
     assert_eq!(listed(&voice, TtsId::OpenAi).await, None);
-    // An invalid request says nothing about it.
+    // An invalid request does not count for the provider.
     let request = SpeechRequest {
         format: Some("ape".to_owned()),
         ..SpeechRequest::new("Hello.")

@@ -1,4 +1,5 @@
-//! Clients of the Wyoming server: those that leave during a call, and how many may connect.
+//! Clients of the Wyoming server: clients that leave during a call, and the maximum number of
+//! connections.
 
 mod texts;
 mod transcripts;
@@ -16,7 +17,7 @@ use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
-/// How long the server may take.
+/// Timeout for the server.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 struct Served {
@@ -48,7 +49,7 @@ impl Served {
         socket.connect(self.address).await.unwrap()
     }
 
-    /// A client that was answered; `None` if the server closed its connection.
+    /// Connects a client that was answered. Returns `None` if the server closed its connection.
     async fn client(&self, host: u8) -> Option<TcpStream> {
         let mut stream = self.connect(host).await;
         // The server may have closed the connection already.
@@ -112,19 +113,19 @@ async fn read_until(stream: &mut (impl AsyncBufReadExt + Unpin), kind: &str) -> 
     }
 }
 
-/// The kinds of the events, each once if several follow each other.
+/// Returns the kinds of the events without consecutive repetitions.
 fn kinds(events: &[Received]) -> Vec<&str> {
     let mut kinds: Vec<&str> = events.iter().map(|event| event.kind.as_str()).collect();
     kinds.dedup();
     kinds
 }
 
-/// The bytes of audio in the events.
+/// Returns the bytes of audio in the events.
 fn audio(events: &[Received]) -> usize {
     events.iter().map(|event| event.payload.len()).sum()
 }
 
-/// One event as the protocol writes it.
+/// Returns one event as the protocol writes it.
 fn event(head: &Value) -> Vec<u8> {
     format!("{head}\n").into_bytes()
 }
@@ -133,7 +134,7 @@ fn synthesize() -> Vec<u8> {
     event(&json!({ "type": "synthesize", "data": { "text": "Hello there." } }))
 }
 
-/// A tenth of a second.
+/// Returns a tenth of a second.
 fn recording() -> Vec<u8> {
     let format = json!({ "rate": 16_000, "width": 2, "channels": 1 });
     let samples = vec![1; 3_200];
@@ -159,7 +160,8 @@ async fn leave_during(settings: VoiceSettings, vendor: &Server, call: &[u8]) {
     assert_eq!(vendor.requests().len(), 1);
 }
 
-/// What a client may have sent after the call: nothing, an event, and a part of one.
+/// Returns the data that a client may have sent after the call: nothing, an event, or a part of an
+/// event.
 fn sent_ahead() -> [Vec<u8>; 3] {
     let ping = event(&json!({ "type": "ping" }));
     let part = b"{\"type\":".to_vec();
@@ -222,7 +224,7 @@ async fn a_client_that_closes_only_its_sending_side_gets_its_answer() {
     assert_eq!(seen, ["transcript"]);
 }
 
-/// Home Assistant ignores `error`. It would wait until the connection ends.
+/// Home Assistant ignores `error` and would wait until the connection ends.
 #[tokio::test]
 async fn after_the_error_of_a_request_the_connection_ends() {
     let vendor = OpenAiTts::start().await;
@@ -236,7 +238,7 @@ async fn after_the_error_of_a_request_the_connection_ends() {
         assert_eq!(events.last().unwrap().data["code"], "PROVIDER_FAILED");
         assert_eq!(read(&mut client).await, None);
     }
-    // Audio that is refused while it arrives is read to its end.
+    // Refused audio is read to its end.
     let odd = json!({ "rate": 96_000, "width": 2, "channels": 1 });
     let start = event(&json!({ "type": "audio-start", "data": odd }));
     let ping = event(&json!({ "type": "ping" }));
@@ -273,7 +275,7 @@ async fn what_is_sent_during_a_call_is_answered_after_it() {
     let mut client = served.connect(1).await;
     client.write_all(&synthesize()).await.unwrap();
     vendor.asked(1).await;
-    // More than is read ahead of its turn.
+    // More data than the server reads ahead.
     let ignored = json!({ "type": "other", "payload_length": 512 << 10 });
     let ignored = [event(&ignored), vec![0; 512 << 10]].concat();
     let ping = event(&json!({ "type": "ping", "data": { "text": "late" } }));
@@ -311,7 +313,7 @@ async fn one_address_may_hold_half_of_the_connections() {
         assert!(served.client(host).await.is_none(), "one too many");
     }
     assert!(served.client(3).await.is_none(), "all places are taken");
-    // A place becomes free when its client leaves.
+    // A slot becomes free when its client leaves.
     drop(clients.pop());
     let freed = async {
         while served.client(3).await.is_none() {

@@ -10,7 +10,7 @@ pub struct ConnectionLimits {
     /// The maximum per client: an IPv4 address or the /64 of an IPv6 address. Peers on this machine and
     /// trusted proxies are exempt, because they carry the traffic of many clients.
     pub per_client: usize,
-    /// How long a connection may have no active request.
+    /// How long a connection may be without an active request.
     pub idle: Duration,
 }
 

@@ -1,16 +1,16 @@
-//! Counts the slots that are taken, and finds the one to free.
+//! Counts the taken slots, and selects the slot to free.
 
 use super::ConnectionState;
 use gatehouse_domain::ClientKey;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-/// Number of a client's oldest connections that are checked for an idle one.
+/// The number of a client's oldest connections that are checked for an idle one.
 const LOOKED_AT: usize = 64;
 
 #[derive(Default)]
 pub(super) struct TakenSlots {
-    /// In order of arrival.
+    /// The connections in order of arrival.
     pub(super) all: BTreeMap<u64, Arc<ConnectionState>>,
     pub(super) by_client: HashMap<ClientKey, usize>,
     /// The connections that may be evicted, by client.
@@ -54,8 +54,8 @@ impl TakenSlots {
         Some(connection)
     }
 
-    /// Evicts an unauthenticated connection of this client: the oldest idle one, or the oldest one unless
-    /// `idle_only`. Returns `false` when there is none.
+    /// Evicts an unauthenticated connection of this client: the oldest idle one, or the oldest one unless `idle_only`.
+    /// Returns `false` if there is none.
     pub(super) fn evict(&mut self, client: ClientKey, idle_only: bool) -> bool {
         let Some(held) = self.evictable.get(&client) else {
             return false;

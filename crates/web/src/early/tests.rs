@@ -37,7 +37,7 @@ async fn a_client_has_a_share_of_the_connections_before_the_start() {
             let mut last = streams.pop().unwrap();
             let answer = answer_of(&mut last).await;
             assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
-            // The last connection has ended, so another one is accepted.
+            // The last connection has ended, so a new one is accepted.
             let mut next = TcpStream::connect(address).await.unwrap();
             let answer = answer_of(&mut next).await;
             assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");

@@ -1,4 +1,4 @@
-//! Responses that the gate gives without calling a handler.
+//! Responses that the gate sends without calling a handler.
 
 use crate::app::App;
 use crate::pages;
@@ -10,7 +10,7 @@ use axum::{
 use gatehouse_domain::Problem;
 use http::{HeaderValue, StatusCode, header::LOCATION};
 
-/// A response instead of the route's.
+/// A response that replaces the route's.
 pub(super) enum EarlyResponse {
     /// An error, as JSON.
     Away(Problem),
@@ -18,7 +18,7 @@ pub(super) enum EarlyResponse {
     ToOnboarding,
     /// A page request that gets the login view.
     ToLogin,
-    /// A response that depends on no identity.
+    /// A response that is independent of the identity.
     Answered(Box<Response>),
 }
 

@@ -10,8 +10,8 @@ use crate::respond::Refusal;
 /// The maximum size of a request head, measured in its HTTP/1 form.
 pub const MAX_HEAD_BYTES: usize = 64 * 1024;
 
-/// The size of a head in HTTP/1.1 (RFC 9112): the request line, each field with `: ` and a line end, and the empty
-/// line. The server's read buffer alone is not an exact limit and may accept more.
+/// Returns the size of a head in HTTP/1.1 (RFC 9112): the request line, each field with `: ` and a line end, and the
+/// empty line. The server's read buffer alone is not an exact limit and may accept more.
 fn size(parts: &Parts) -> usize {
     let uri = &parts.uri;
     let path = uri.path_and_query().map_or(1, |path| path.as_str().len());

@@ -1,4 +1,4 @@
-//! Headers that every response carries.
+//! Headers of every response.
 
 use axum::response::Response;
 use gatehouse_domain::RequestId;
@@ -13,7 +13,7 @@ const PERMISSIONS_POLICY: HeaderName = HeaderName::from_static("permissions-poli
 const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 
-/// Values built at compile time, which avoids validating every byte at run time.
+/// Values that are built at compile time. No byte needs to be validated at run time.
 static ALWAYS: [(HeaderName, HeaderValue); 7] = [
     // Forbids inline scripts, external resources and framing.
     (

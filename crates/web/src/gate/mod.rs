@@ -50,7 +50,7 @@ pub(crate) async fn enter(
     let (body, rest) = Rest::watch(&parts, body);
     let mut record = RequestRecord::begin(&parts.method, peer);
     if let Some(mut refused) = head::too_large(&parts) {
-        // Close the connection, because nothing useful follows an oversized head.
+        // The connection is closed, because the data after an oversized head is useless.
         if parts.version < Version::HTTP_2 {
             let close = HeaderValue::from_static("close");
             refused.headers_mut().insert(CONNECTION, close);
@@ -76,7 +76,7 @@ pub(crate) async fn enter(
             answer
         }
     };
-    // After a 408 the server does not wait for more data.
+    // After a 408, the server does not wait for more data.
     let gave_up = answer.status() == StatusCode::REQUEST_TIMEOUT;
     if !gave_up && !rest.drain().await {
         let close = HeaderValue::from_static("close");
@@ -100,7 +100,7 @@ fn keep_place(slot: &ConnectionSlot, context: &RequestContext) {
     }
 }
 
-/// MCP clients expect a 401 to name the authentication scheme (RFC 9110, section 15.5.2).
+/// MCP clients expect the authentication scheme in a 401 response (RFC 9110, section 15.5.2).
 fn challenge(request: &Parts, answer: &mut Response) {
     if answer.status() == StatusCode::UNAUTHORIZED && request.uri.path() == "/mcp" {
         let bearer = HeaderValue::from_static("Bearer");
@@ -123,7 +123,7 @@ async fn admit(
     }
     let context = match recognise(app, peer, request).await {
         Ok(context) => context,
-        // The reason can be the very problem that the probe reports, such as an absent database.
+        // The reason may be the problem that the probe reports, such as an unavailable database.
         Err(problem) => {
             return Err(match health::probe(app, request).await {
                 Some(response) => EarlyResponse::Answered(response.into()),

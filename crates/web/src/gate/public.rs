@@ -3,8 +3,8 @@
 
 use http::{Method, Uri};
 
-/// Every path below these prefixes is public. Programs request `/.well-known/` (RFC 8615) and must get a 404 for a path
-/// that does not exist, not a page.
+/// Prefixes of public paths. Programs request `/.well-known/` (RFC 8615), and must get a 404 for a missing path, not a
+/// page.
 const PREFIXES: [&str; 4] = ["/api/auth/", "/assets/", "/icons/", "/.well-known/"];
 const INGEST: &str = "/api/webhooks/ingest/";
 const PATHS: [&str; 11] = [
@@ -21,22 +21,24 @@ const PATHS: [&str; 11] = [
     "/favicon.ico",
 ];
 
-/// Whether the path is public.
+/// Returns whether the path is public.
 pub fn is_public(method: &Method, path: &str) -> bool {
     let reads = method == Method::GET || method == Method::HEAD;
     PATHS.contains(&path)
         || PREFIXES.iter().any(|prefix| path.starts_with(prefix))
-        // The browser sends no cookie with a redirect from another site, so this page is public and reloads itself.
+        // The browser sends no cookie with a redirect from another site. This page is therefore public and reloads
+        // itself.
         || (method == Method::GET && path.starts_with("/auth/callback/"))
         // The unguessable ID is the credential.
         || (reads && path.starts_with("/share/"))
-        // If `approvals.links` is `bearer`, the link's token is the credential. Otherwise the web UI asks for a login.
+        // If `approvals.links` is `bearer`, the link's token is the credential. Otherwise the web UI requires a login.
         || ((reads || method == Method::POST) && path.starts_with("/approve/"))
         // Each webhook authenticates its senders itself.
         || (method == Method::POST && path.starts_with(INGEST))
 }
 
-/// Whether a hub verifies the URL of a webhook. It proves itself by the webhook's verify token in the query.
+/// Returns whether a hub verifies the URL of a webhook. The hub authenticates with the webhook's verify token in the
+/// query.
 pub fn is_hub_check(method: &Method, uri: &Uri) -> bool {
     method == Method::GET
         && uri.path().starts_with(INGEST)

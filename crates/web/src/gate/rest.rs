@@ -1,6 +1,6 @@
-//! Handles the part of a request body that no handler read. Over HTTP/1, a response that leaves part of the
-//! body unread ends the connection without notice. A client that is still sending then gets a connection
-//! error, now or at its next request. The gate therefore reads and discards the rest if it arrives soon.
+//! Handles the part of a request body that no handler read. Over HTTP/1, the connection ends without notice if a part
+//! of the body is unread. A client that is still sending then gets a connection error, immediately or at its next
+//! request. The gate therefore discards the rest if it arrives soon.
 
 use axum::body::{Body, Bytes, HttpBody};
 use http::Version;
@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-/// How long to wait for the rest of a body: enough for the data sent right after the head.
+/// The wait for the rest of a body. It is long enough for data that was sent right after the head.
 const SOON: Duration = Duration::from_millis(500);
 
 /// Receives a body whose reader has dropped it.

@@ -1,18 +1,19 @@
-//! The vault guard: while the vault is sealed, API paths return 423, whether they exist or not.
+//! The vault guard: while the vault is sealed, every API path returns 423, even if it does not
+//! exist.
 
 use gatehouse_domain::Problem;
 use gatehouse_secrets::Status;
 use http::Method;
 
-/// Available while sealed, as listed in the specification.
+/// Paths that are available while the vault is sealed, as listed in the specification.
 const OPEN_PREFIXES: [&str; 2] = ["/api/auth/", "/api/sessions"];
 const OPEN_PATHS: [&str; 2] = ["/api/bootstrap", "/api/gon"];
 
-/// Whether the guard applies to this path.
+/// Returns whether the guard applies to this path.
 pub fn is_guarded(method: &Method, path: &str) -> bool {
     let is_api = path == "/api"
         || path == "/mcp"
-        // Every utterance needs a provider.
+        // Every utterance needs a provider, whose key may be in the vault.
         || path == "/ws/talk"
         || ["/api/", "/v1/", "/mcp/"]
             .iter()

@@ -10,7 +10,7 @@ pub(super) struct Chapter {
 
 /// The name of the table of contents.
 pub(super) const CONTENTS: &str = "SUMMARY";
-/// The one document outside of `docs/`.
+/// The only document outside `docs/`.
 #[cfg(test)]
 const CHANGELOG: &str = "../CHANGELOG.md";
 
@@ -87,24 +87,24 @@ const CHAPTERS: &[Chapter] = &[
 ];
 
 impl Chapter {
-    /// The name in the URL: the path without `.md`. The changelog, which is not in `docs/`, has a name there.
+    /// Returns the name in the URL: the path without `.md`. The changelog, which is not in `docs/`, also has a name.
     pub(super) fn name(&self) -> &'static str {
         let file = self.file.strip_prefix("../").unwrap_or(self.file);
         file.strip_suffix(".md").unwrap_or(file)
     }
 }
 
-/// All documents.
+/// Returns all documents.
 pub(super) const fn all() -> &'static [Chapter] {
     CHAPTERS
 }
 
-/// The document with this name in its URL.
+/// Returns the document with this name in its URL.
 pub(super) fn find(name: &str) -> Option<&'static Chapter> {
     CHAPTERS.iter().find(|chapter| chapter.name() == name)
 }
 
-/// The document with this path relative to `docs/`.
+/// Returns the document with this path relative to `docs/`.
 pub(super) fn of_file(file: &str) -> Option<&'static Chapter> {
     CHAPTERS.iter().find(|chapter| chapter.file == file)
 }

@@ -1,5 +1,5 @@
-//! Renders a document as HTML, and divides it into sections for the search. Headings get the IDs that code hosts give
-//! them, links to other documents lead to their pages, and links to files that are not embedded become text.
+//! Renders a document as HTML, and divides it into sections for the search. Headings have the same IDs as at code
+//! hosts. Links to other documents lead to their pages. Links to files that are not embedded become text.
 
 use super::chapters::{self, Chapter};
 use crate::markdown::push;
@@ -43,11 +43,11 @@ pub(super) struct Section {
     pub(super) heading: String,
     /// The ID of the heading.
     pub(super) id: String,
-    /// Without markup. Lines may be of any length.
+    /// The text without markup. Lines may be of any length.
     pub(super) text: String,
 }
 
-/// The sections of the document. Text before the first heading is in none.
+/// Returns the sections of the document. Text before the first heading belongs to no section.
 pub(super) fn sections(chapter: &Chapter) -> Vec<Section> {
     let mut sections: Vec<Section> = Vec::new();
     let mut ids = Ids::default();
@@ -79,7 +79,7 @@ pub(super) fn sections(chapter: &Chapter) -> Vec<Section> {
     sections
 }
 
-/// The IDs of a document's headings. An ID that was used gets a number.
+/// The IDs of a document's headings. A repeated ID gets a number.
 #[derive(Default)]
 struct Ids(HashMap<String, usize>);
 
@@ -160,7 +160,8 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// The ID of a heading, by the rules of code hosts: lower case, hyphens for spaces, no punctuation.
+/// Returns the ID of a heading, by the rules of code hosts: lower case, hyphens for spaces, no
+/// punctuation.
 fn slug(text: &str) -> String {
     let kept = |character: char| match character {
         ' ' => Some('-'),
@@ -170,7 +171,7 @@ fn slug(text: &str) -> String {
     text.to_lowercase().chars().filter_map(kept).collect()
 }
 
-/// Returns the target of a link in the document `file`; `None` if the gateway has no such page.
+/// Returns the target of a link in the document `file`, or `None` if the gateway has no such page.
 fn target(file: &str, link: &str) -> Option<String> {
     let is = |scheme: &str| link.starts_with(scheme);
     if is("https://") || is("http://") || is("#") {
@@ -182,7 +183,7 @@ fn target(file: &str, link: &str) -> Option<String> {
     Some(format!("/docs/{name}{hash}{fragment}"))
 }
 
-/// The path relative to `docs/` of a path that is relative to `file`.
+/// Returns the path relative to `docs/` of a path that is relative to `file`.
 fn resolved(file: &str, path: &str) -> Option<String> {
     let mut parts: Vec<&str> = file.split('/').collect();
     parts.pop();

@@ -23,7 +23,7 @@ pub(crate) struct Asked {
     q: String,
 }
 
-/// The table of contents, or the sections that contain the words of a search.
+/// Returns the table of contents, or the sections that contain the words of a search.
 pub(crate) async fn contents(
     asked: Result<Query<Asked>, QueryRejection>,
 ) -> Result<Response, Refusal> {
@@ -38,7 +38,7 @@ pub(crate) async fn contents(
     Ok(respond(page.into(), Forms::Own))
 }
 
-/// One document.
+/// Returns one document.
 pub(crate) async fn chapter(
     headers: HeaderMap,
     name: Result<Path<String>, PathRejection>,
@@ -62,7 +62,7 @@ fn not_found() -> Refusal {
     Problem::not_found("document").into()
 }
 
-/// The page for a name that no document has.
+/// Returns the page for an unknown name.
 fn missing(language: Language) -> Response {
     let title = language.say("Document not found", "Dokument nicht gefunden");
     let text = language.say(
@@ -74,7 +74,7 @@ fn missing(language: Language) -> Response {
     response
 }
 
-/// A page of the documentation. `query` is in the field of the search.
+/// Returns a page of the documentation. `query` is the content of the search field.
 fn layout(title: &str, query: &str, body: &str) -> String {
     const QUERY_CHARS: usize = search::QUERY_CHARS;
     let version = env!("CARGO_PKG_VERSION");

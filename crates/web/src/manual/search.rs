@@ -6,14 +6,14 @@ use super::markdown::{Section, sections};
 use crate::pages::escape_attribute as escape;
 use std::fmt::Write as _;
 
-/// The maximum length of a query in characters. What follows is ignored.
+/// The maximum length of a query in characters. The rest of a longer query is ignored.
 pub(super) const QUERY_CHARS: usize = 100;
 const MAX_RESULTS: usize = 50;
-/// The length of an excerpt in characters, and how many of them are before the word.
+/// The length of an excerpt in characters, and the number of characters before the word.
 const EXCERPT_CHARS: usize = 240;
 const BEFORE_CHARS: usize = 60;
 
-/// The words of a query, in lower case.
+/// Returns the words of a query, in lower case.
 pub(super) fn words(query: &str) -> Vec<String> {
     let cut: String = query.chars().take(QUERY_CHARS).collect();
     cut.split_whitespace().map(str::to_lowercase).collect()
@@ -58,7 +58,8 @@ struct Found {
     /// The title of the document.
     document: String,
     section: Section,
-    /// Whether a word is not in the heading, and whether the document is a record of the past. Both come last.
+    /// Whether a word is missing in the heading, and whether the document is a record of the past. True values are
+    /// sorted last.
     rank: (bool, bool),
 }
 
@@ -87,12 +88,12 @@ fn find(chapters: &[Chapter], words: &[String]) -> Vec<Found> {
     found
 }
 
-/// The text around the first of the words that it contains.
+/// Returns the text around the first of the words that occurs in it.
 fn excerpt(text: &str, words: &[String]) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let lower = text.to_lowercase();
     let place = words.iter().find_map(|word| lower.find(word.as_str()));
-    // The place is not exact if the lower case of a character consists of several.
+    // The position is inexact if a character consists of several characters in lower case.
     let before = lower.get(..place.unwrap_or_default());
     let start = before.map_or(0, |before| before.chars().count());
     let start = start.saturating_sub(BEFORE_CHARS);

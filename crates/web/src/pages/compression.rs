@@ -11,10 +11,10 @@ pub(super) enum Encoding {
 }
 
 impl Encoding {
-    /// Smallest result first.
+    /// The encodings, smallest result first.
     pub(super) const ALL: [Self; 2] = [Self::Brotli, Self::Gzip];
 
-    /// The name in headers.
+    /// Returns the name in headers.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Brotli => "br",
@@ -22,7 +22,7 @@ impl Encoding {
         }
     }
 
-    /// The suffix of the file name.
+    /// Returns the suffix of the file name.
     pub(super) const fn suffix(self) -> &'static str {
         match self {
             Self::Brotli => ".br",
@@ -31,8 +31,8 @@ impl Encoding {
     }
 }
 
-/// The encodings that the caller prefers to the plain file or accepts equally, best first. A caller that
-/// accepts nothing available gets the plain file.
+/// Returns the encodings that the caller prefers to the plain file or accepts equally, best first. A caller that
+/// accepts no available encoding gets the plain file.
 pub(super) fn preferred(headers: &HeaderMap) -> impl Iterator<Item = Encoding> {
     let wishes = wishes(headers);
     let plain = weight(&wishes, "identity").unwrap_or_default();
@@ -40,7 +40,7 @@ pub(super) fn preferred(headers: &HeaderMap) -> impl Iterator<Item = Encoding> {
         let wanted = weight(&wishes, encoding.name()).unwrap_or_default();
         (wanted, encoding)
     });
-    // The sort is stable, so the smaller encoding stays first among equals.
+    // The sort is stable, so the smaller encoding comes first among equals.
     found.sort_by_key(|(wanted, _)| std::cmp::Reverse(*wanted));
     found
         .into_iter()
@@ -48,7 +48,7 @@ pub(super) fn preferred(headers: &HeaderMap) -> impl Iterator<Item = Encoding> {
         .map(|(_, encoding)| encoding)
 }
 
-/// The requested encodings in lower case, with their weights in thousandths.
+/// Returns the requested encodings in lower case, with their weights in thousandths.
 fn wishes(headers: &HeaderMap) -> Vec<(String, u16)> {
     let values = headers.get_all(ACCEPT_ENCODING).iter();
     let values = values.filter_map(|value| value.to_str().ok());

@@ -1,6 +1,6 @@
-//! The page's files. Release builds embed Vite's output (`ui/dist`) with a `.br` and a `.gz` file for each
-//! file that compression makes smaller; debug builds read the folder. A build without Node has its own
-//! document (`crates/web/page`) that says so, and the original icons (`ui/public`).
+//! The page's files. Release builds embed Vite's output (`ui/dist`) with a `.br` and a `.gz` file for each file that
+//! compression makes smaller. Debug builds read the folder. A build without Node contains a substitute document
+//! (`crates/web/page`) and the original icons (`ui/public`).
 
 use super::compression::{self, Encoding};
 use crate::etag;
@@ -37,20 +37,19 @@ const FOR_EVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000
 /// The file name never changes, so browsers revalidate each time.
 const ASK_AGAIN: HeaderValue = HeaderValue::from_static("no-cache");
 
-/// The document for page paths, with placeholders for its data.
+/// Returns the document for page paths, with placeholders for its data.
 pub(super) fn document() -> Option<Cow<'static, [u8]>> {
     let found = Built::get(BUILT_DOCUMENT).or_else(|| Unbuilt::get(UNBUILT_DOCUMENT))?;
     Some(found.data)
 }
 
-/// The `Link` header with the additional files that the page at this path needs. A build without Node has
-/// none.
+/// Returns the `Link` header with the additional files that the page at this path needs. A build without Node has none.
 pub(super) fn ahead(path: &str) -> Option<HeaderValue> {
     let found = Built::get(AHEAD)?;
     link_for(&found.data, path)
 }
 
-/// The links are keyed by the first path segment (`ui/scripts/ahead.mjs`).
+/// Returns the links for a path. Their key is the first path segment (`ui/scripts/ahead.mjs`).
 fn link_for(links: &[u8], path: &str) -> Option<HeaderValue> {
     let links: HashMap<&str, &str> = serde_json::from_slice(links).ok()?;
     let first = path.split('/').nth(1).unwrap_or_default();
@@ -66,7 +65,8 @@ pub(super) fn documents() -> impl Iterator<Item = Cow<'static, [u8]>> {
         .map(|found| found.data)
 }
 
-/// The path of the typeface for text, without the leading slash. A build without Node has none.
+/// Returns the path of the typeface for text, without the leading slash. A build without Node has
+/// none.
 pub(crate) fn typeface() -> Option<Cow<'static, str>> {
     let is_it = |path: &str| {
         let hash = path.strip_prefix("assets/sans-");
@@ -83,7 +83,7 @@ fn find(path: &str) -> Option<EmbeddedFile> {
     Unbuilt::get(path).or_else(|| Public::get(path))
 }
 
-/// Returns the file in the caller's preferred encoding, or 404. A missing file never becomes the shell.
+/// Returns the file in the caller's preferred encoding, or 404. A missing file is never answered with the shell.
 pub(super) fn respond(path: &str, request: &HeaderMap) -> Response {
     let is_plain = !Encoding::ALL
         .iter()
@@ -127,7 +127,8 @@ fn send(path: &str, plain: EmbeddedFile, request: &HeaderMap) -> Response {
     response
 }
 
-/// The tag of the bytes as sent. Each encoding has its own tag, as RFC 9110 (8.8.3.3) requires.
+/// Returns the tag of the sent bytes. Each encoding has its own tag, as RFC 9110 (8.8.3.3)
+/// requires.
 fn tag(file: &EmbeddedFile) -> String {
     let mut tag = String::from("\"");
     for byte in file.metadata.sha256_hash().iter().take(12) {

@@ -22,8 +22,8 @@ pub(crate) async fn home(State(app): State<App>) -> Response {
     inside(&app, "/")
 }
 
-/// Returns the shell with preload links for an authenticated user. Others only need the login view, so they
-/// get no links.
+/// Returns the shell with preload links for an authenticated user. Other users need only the login view, so they get no
+/// links.
 pub(crate) fn inside(app: &App, path: &str) -> Response {
     let mut response = shell(app);
     let is_set_up = app.auth().facts().setup_complete;

@@ -1,4 +1,4 @@
-//! The shell: one document for every user and every page path. It is public, so it contains only six facts.
+//! The shell: one document for every user and every page path. It is public, so it contains only six values.
 
 use super::files;
 use crate::app::App;

@@ -1,5 +1,5 @@
 //! `/approve/{token}`: a tool call that waits for approval. With `approvals.links = "bearer"`, the token is the
-//! credential, and this module serves a page without a script. Otherwise the web UI is served, which asks for a login.
+//! credential, and this module serves a page without a script. Otherwise it serves the web UI, which requires a login.
 
 mod pages;
 
@@ -34,8 +34,8 @@ enum GivenAnswer {
 
 type Token = Result<Path<String>, PathRejection>;
 
-/// Shows the call. Programs that preview links fetch this address, so it changes nothing. An answer in the query only
-/// decides which button comes first.
+/// Shows the call. Programs that preview links fetch this URL, so this handler changes nothing. An answer in the query
+/// only decides which button is first.
 pub(super) async fn get(
     State(app): State<App>,
     language: Language,
@@ -80,7 +80,7 @@ pub(super) async fn post(
         name: "approval link".to_owned(),
         ..requester.context.actor()
     };
-    // The link answers this call only. Later calls need a login.
+    // The link answers only this call. Approving later calls needs a login.
     let answer = ApprovalAnswer {
         allow,
         remember: None,
@@ -101,12 +101,12 @@ fn is_bearer(app: &App) -> bool {
     app.services().config.resolved().settings.approvals.links == ApprovalLinks::Bearer
 }
 
-/// The token in the path. A path that cannot be decoded contains none.
+/// Returns the token in the path. A path that cannot be decoded contains none.
 fn text_of(token: Token) -> String {
     token.map(|Path(token)| token).unwrap_or_default()
 }
 
-/// The page for a link whose call no longer waits, or which is unknown.
+/// Returns the page for a link that is unknown or whose call no longer waits.
 async fn ended(app: &App, language: Language, token: &str) -> Result<Response, Refusal> {
     let end = app.services().approval_link_end(token).await;
     Ok(gone(language, end.map_err(to_problem)?))

@@ -22,7 +22,7 @@ use schemars::JsonSchema;
 
 /// A file may be private, so no cache may keep it.
 const NO_STORE: HeaderValue = HeaderValue::from_static("private, no-store");
-/// A browser that displays the file runs nothing of it, and loads nothing for it.
+/// A browser that displays the file executes nothing in it and loads nothing for it.
 const POLICY: HeaderValue =
     HeaderValue::from_static("default-src 'none'; sandbox; frame-ancestors 'none'");
 /// Types that browsers may display. All others are only downloaded.
@@ -70,7 +70,7 @@ pub(in crate::routes) async fn post(
     Ok(json(&stored.await.map_err(to_problem)?))
 }
 
-/// A form would be stored as it is, with its marks around the file.
+/// Refuses a form. It would be stored unchanged, with its separators around the file.
 fn refuse_form(headers: &HeaderMap) -> Result<(), Problem> {
     let given = headers
         .get(CONTENT_TYPE)
@@ -137,7 +137,7 @@ fn described(mut response: Response, file: &Attachment) -> Response {
     if let Ok(value) = HeaderValue::from_str(&disposition) {
         headers.insert(CONTENT_DISPOSITION, value);
     }
-    // The type is one of a fixed list, in which no type is HTML, SVG or a script.
+    // The type comes from a fixed list without HTML, SVG and scripts.
     let media_type = match file.media_type.as_str() {
         "text/plain" => HeaderValue::from_static("text/plain; charset=utf-8"),
         other => HeaderValue::from_str(other)

@@ -1,4 +1,5 @@
-//! `POST /api/backup/stream`: a backup as the body of the response, which ends with the credential.
+//! `POST /api/backup/stream`: a backup as the body of the response. The response ends when the
+//! credential ends.
 
 use crate::app::App;
 use crate::body::{JsonBody, Requester};

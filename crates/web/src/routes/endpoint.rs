@@ -1,4 +1,4 @@
-//! The handlers in the route table. The router gets one only together with the access check of its row.
+//! The handlers in the route table. The router gets a handler only together with the access check of its row.
 
 use super::Authorise;
 use crate::app::App;

@@ -66,7 +66,7 @@ impl Condition {
     }
 }
 
-/// Fails if only a restart can help: a write has been running for too long.
+/// Fails if only a restart can help, because a write has been running for too long.
 pub(super) async fn live(State(app): State<App>) -> Response {
     response(if app.services().is_live() {
         Vec::new()
@@ -75,7 +75,7 @@ pub(super) async fn live(State(app): State<App>) -> Response {
     })
 }
 
-/// Fails while requests should go to another node.
+/// Fails while requests should be sent to another node.
 pub(super) async fn ready(State(app): State<App>) -> Response {
     let services = app.services();
     let resolved = services.config.resolved();
@@ -91,7 +91,7 @@ pub(super) async fn ready(State(app): State<App>) -> Response {
     response(condition.reasons())
 }
 
-/// Answers a probe without knowing its caller. `None` for other requests.
+/// Answers a probe without identifying its caller. Returns `None` for other requests.
 pub(crate) async fn probe(app: &App, request: &Parts) -> Option<Response> {
     if request.method != Method::GET && request.method != Method::HEAD {
         return None;

@@ -1,5 +1,5 @@
-//! `POST /api/webhooks/ingest/{public_id}`: passes a sender's request to `webhooks`, which decides about
-//! it. Reads the body only after the webhook is found, and never more than its limit.
+//! `POST /api/webhooks/ingest/{public_id}`: passes a sender's request to `webhooks`, which decides about it. Reads the
+//! body only after the webhook is found, and never more than the webhook's limit.
 
 mod body;
 
@@ -37,7 +37,7 @@ pub(super) async fn ingest(
     request: Request,
 ) -> Result<Response, Refusal> {
     let (parts, body) = request.into_parts();
-    // The gate inserts this. A handler must not run without it.
+    // The gate inserts the arrival. A handler must not run without it.
     let arrival: &Arrival = parts.extensions.get().ok_or_else(Problem::internal)?;
     let context = &arrival.context;
     let webhooks = &app.services().webhooks;
@@ -73,7 +73,7 @@ pub(super) async fn hub(
     if let Some(challenge) = answered.map_err(refusal)? {
         return Ok(plain(challenge));
     }
-    // axum adds the header only for a method that the route does not have.
+    // axum adds the header only if the route does not have the method.
     let refused = super::method_not_allowed().await;
     Ok(([(header::ALLOW, "POST")], refused).into_response())
 }
@@ -109,7 +109,7 @@ async fn read(intake: &Intake, parts: &Parts, body: Body, share: Share) -> Resul
     }
 }
 
-/// The URL as the sender called it, which some senders sign. Uses `server.external_url` if configured,
+/// Returns the URL that the sender called, because some senders sign it. Uses `server.external_url` if configured,
 /// because the URL differs behind a proxy.
 fn called(app: &App, is_https: bool, parts: &Parts) -> String {
     let path = parts.uri.path_and_query().map_or("/", PathAndQuery::as_str);

@@ -1,6 +1,6 @@
 //! `POST /mcp`: the gateway as an MCP server, with the transport "streamable HTTP"
-//! (<https://modelcontextprotocol.io/specification/2025-06-18/basic/transports#streamable-http>). It sends nothing on
-//! its own and stores no sessions, so GET and DELETE are 405.
+//! (<https://modelcontextprotocol.io/specification/2025-06-18/basic/transports#streamable-http>). The server sends no
+//! messages of its own and stores no sessions, so GET and DELETE return 405.
 
 mod event_stream;
 
@@ -20,7 +20,7 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 
 const PROTOCOL_VERSION: &str = "mcp-protocol-version";
 const SESSION: &str = "mcp-session-id";
-/// The longest session ID that is used, in bytes. Own ones have 22.
+/// The longest session ID that is used, in bytes. IDs from this server have 22.
 const MAX_SESSION: usize = 64;
 const ACCEL_BUFFERING: &str = "x-accel-buffering";
 const EVENT_STREAM: &str = "text/event-stream";
@@ -60,17 +60,17 @@ pub(super) async fn post(
     if let Some(progress) = work.progress.filter(|_| accepts_events) {
         let body = event_stream::body(work.reply, progress, &credential);
         let mut response = respond_as(EVENT_STREAM, StatusCode::OK, body);
-        // Otherwise nginx holds the events back.
+        // Without this header, nginx buffers the events.
         let unbuffered = HeaderValue::from_static("no");
         response.headers_mut().insert(ACCEL_BUFFERING, unbuffered);
         return Ok(response);
     }
     let reply = work.reply.await;
-    // The tools may have run for minutes. A credential that ended meanwhile does not get their results.
+    // The tools may have run for minutes. If the credential has ended, their results are not sent.
     credential.confirm().await?;
     let mut response = match reply {
         Some(reply) => json(StatusCode::OK, Body::from(Bytes::from_owner(reply))),
-        // There were only notifications.
+        // The body contained only notifications.
         None => respond(StatusCode::ACCEPTED, Body::empty()),
     };
     let begun = work.session.map(HeaderValue::try_from);
@@ -80,7 +80,8 @@ pub(super) async fn post(
     Ok(response)
 }
 
-/// The session that the client names. Another program may have chosen it, so any value is accepted.
+/// Returns the session that the client names. Another program may have chosen the ID, so any value
+/// is accepted.
 fn session(headers: &HeaderMap) -> Option<&str> {
     let value = headers.get(SESSION)?.to_str().ok()?;
     Some(value).filter(|value| value.len() <= MAX_SESSION)
@@ -92,7 +93,7 @@ fn accepts_json(headers: &HeaderMap) -> bool {
     !headers.contains_key(ACCEPT) || accepts(headers, &ranges)
 }
 
-/// Whether the client names one of these ranges.
+/// Returns whether the client names one of these media ranges.
 fn accepts(headers: &HeaderMap, ranges: &[&str]) -> bool {
     let is_one = |range: &str| {
         let essence = range.split(';').next().unwrap_or_default().trim();
@@ -104,7 +105,7 @@ fn accepts(headers: &HeaderMap, ranges: &[&str]) -> bool {
         .any(|line| line.split(',').any(is_one))
 }
 
-/// An error that belongs to no request of the client.
+/// Returns an error that belongs to no request of the client.
 fn error(status: StatusCode, problem: &Problem) -> Response {
     json(status, Body::from(refusal(&Id::null(), problem)))
 }

@@ -1,7 +1,8 @@
-//! `/auth/callback/{server}`: an authorization server redirects here after a person has authorized an MCP server.
+//! `/auth/callback/{server}`: an authorization server redirects the browser here after a person has authorized an MCP
+//! server.
 //!
-//! The session cookie is `SameSite=Strict`, so the browser does not send it with the redirect from another site. The first
-//! answer is therefore a page of this site that opens the same address once more.
+//! The session cookie is `SameSite=Strict`, so the browser does not send it with a redirect from another site. The
+//! first response is therefore a page of this site that opens the same URL again.
 
 use crate::app::App;
 use crate::body::Requester;
@@ -65,7 +66,7 @@ pub(super) async fn get(
     }
 }
 
-/// A page with the reason. The person's browser shows it.
+/// Returns a page with the reason, which the person's browser shows.
 fn refusal(language: Language, problem: &Problem) -> Response {
     let reason = escape(&problem.message);
     let title = language.say(
@@ -90,7 +91,7 @@ fn is_second(uri: &Uri) -> bool {
     query.split('&').any(|pair| pair == AGAIN)
 }
 
-/// A page that opens the same address again.
+/// Returns a page that opens the same address again.
 fn reload(language: Language, uri: &Uri) -> Response {
     let query = uri.query().unwrap_or_default();
     let address = format!("{}?{query}&{AGAIN}", uri.path());

@@ -55,8 +55,8 @@ pub(crate) fn router(app: &App) -> Router {
         .with_state(app.clone())
 }
 
-/// Checks before each handler whether the identity may call the route. A dedicated service, because a
-/// function with `from_fn` allocates several boxes per request.
+/// Checks before each handler whether the identity may call the route. This is a dedicated service, because a function
+/// with `from_fn` allocates several boxes per request.
 #[derive(Clone)]
 struct Authorise {
     app: App,
@@ -106,7 +106,7 @@ where
         };
         match identity {
             Some(identity) if route.step_up == StepUp::Always => {
-                // The clone has not been polled to readiness; the original has.
+                // The clone has not been polled to readiness, but the original has.
                 let handler = self.handler.clone();
                 let mut handler = std::mem::replace(&mut self.handler, handler);
                 let rule = self.rule.clone();
@@ -126,7 +126,7 @@ where
 }
 
 impl Authorise {
-    /// Calls the handler. What it writes requires that the caller's credential is still valid.
+    /// Calls the handler. The handler's writes require that the caller's credential is still valid.
     fn run<S: Service<Request>>(
         &self,
         identity: Option<&AuthIdentity>,
@@ -142,7 +142,8 @@ impl Authorise {
     }
 }
 
-/// Routes that accept the setup code complete setup. They check the code themselves.
+/// Returns whether a route works before setup. Routes that accept the setup code complete setup,
+/// and check the code themselves.
 const fn before_setup(route: &Route) -> BeforeSetup {
     if route.takes_setup_code {
         BeforeSetup::CompletesIt
@@ -158,7 +159,7 @@ fn check(
     rule: &'static Route,
     arrival: Option<&Arrival>,
 ) -> Result<Option<AuthIdentity>, Problem> {
-    // The gate inserts this. A route must not respond without it.
+    // The gate inserts the arrival. A route must not respond without it.
     let arrival = arrival.ok_or_else(Problem::internal)?;
     arrival.route.set(place, rule);
     let context = &arrival.context;
@@ -186,14 +187,14 @@ fn check(
     Ok(Some(identity.clone()))
 }
 
-/// The path exists, but not with this method. axum adds the `Allow` header.
+/// Returns the error for a path that exists without this method. axum adds the `Allow` header.
 async fn method_not_allowed() -> Refusal {
     let message = "This path does not support this method.";
     Refusal(Problem::new(ErrorCode::MethodNotAllowed, message))
 }
 
-/// Handles paths without a row. Page paths return the page, which displays its own "not found" message.
-/// Everything else is 404, including paths below a public prefix, which contain files but no pages.
+/// Handles paths without a row. Page paths return the page, which displays its own "not found" message. All other paths
+/// return 404, even below a public prefix, which contains files but no pages.
 async fn fallback(State(app): State<App>, request: Request) -> Response {
     use crate::gate::class::{PathClass, path_class};
     use crate::gate::public::is_public;

@@ -29,7 +29,7 @@ pub(super) async fn call(
     let credential = Credential::of_context(&app, &requester.context)?;
     let began_ms = app.services().clock.monotonic_ms();
     let answer = work.await;
-    // A call may take minutes. A credential that ended meanwhile does not get its result.
+    // A call may take minutes. If the credential has ended, the result is not sent.
     credential.confirm_if_long(began_ms).await?;
     match answer {
         Some(answer) => *response.body_mut() = Body::from(Bytes::from_owner(answer)),

@@ -15,11 +15,11 @@ use gatehouse_services::to_problem;
 
 type Pairs = Result<Query<Vec<(String, String)>>, QueryRejection>;
 
-/// The permitted query parameters; each may appear once.
+/// The permitted query parameters. Each may appear once.
 #[derive(Default)]
 struct ListQuery {
     limit: Option<i64>,
-    /// `cursor` for sessions, `before` for messages.
+    /// The position: `cursor` for sessions, `before` for messages.
     place: Option<String>,
     q: Option<String>,
     from: Option<Timestamp>,
@@ -33,8 +33,8 @@ fn time(name: &str, value: &str) -> Result<Timestamp, Problem> {
         .map_err(|_| Problem::invalid_params(name, "expected a time such as 2026-11-21T17:00:00Z"))
 }
 
-/// Reads the query: `limit`, the start position under the name `place`, and `q`, `from`, `until` and `tag` if the list
-/// can be filtered.
+/// Reads the query: `limit`, the start position under the name `place`, and the filters `q`, `from`, `until` and `tag`
+/// if the list has filters.
 fn read(pairs: Pairs, place: &str, has_filters: bool) -> Result<ListQuery, Problem> {
     let Query(pairs) = pairs.map_err(|_| unreadable_query())?;
     let mut asked = ListQuery::default();

@@ -29,7 +29,7 @@ pub(super) struct HealthQuery {
     question: Option<String>,
 }
 
-/// Only local or authenticated callers get the version.
+/// Returns the status. Only local or authenticated callers get the version.
 pub(super) async fn health(
     State(app): State<App>,
     requester: Requester,
@@ -76,7 +76,7 @@ pub(super) async fn bootstrap(
     Ok(json(&bootstrap::bootstrap(app.services(), identity).await?))
 }
 
-/// Always an error, because no login flow returns here yet.
+/// Returns an error, because no login flow uses this path yet.
 pub(super) async fn oauth_callback() -> Refusal {
     let message = "No login with another service is in progress.";
     Refusal(Problem::new(

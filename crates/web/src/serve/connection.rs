@@ -24,17 +24,17 @@ use tokio_util::sync::CancellationToken;
 /// The timeout for the TLS handshake, for the request head, and for HTTP/2 keep-alive pings.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// How long an evicted or idle connection may take to close.
+/// The time limit for closing an evicted or idle connection.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The connection ends when an HTTP/2 client exceeds these numbers of streams reset before they were
-/// accepted, and of streams reset because of its errors (CVE-2023-44487, CVE-2025-8671).
+/// The maximum numbers of streams that an HTTP/2 client may reset before they are accepted, and of streams that are
+/// reset because of its errors (CVE-2023-44487, CVE-2025-8671). Exceeding one of them ends the connection.
 const MAX_PENDING_RESETS: usize = 20;
 
 const MAX_ERROR_RESETS: usize = 256;
 
-/// The HTTP/2 header list limit, which counts 32 extra bytes per field (RFC 9113, section 6.5.2). It bounds
-/// the decoder; the gate then applies the same limit to both protocols.
+/// The HTTP/2 header list limit. It counts 32 extra bytes per field (RFC 9113, section 6.5.2). It bounds the decoder.
+/// The gate applies the same limit to both protocols.
 const H2_HEADER_LIST: u32 = 128 * 1024;
 
 /// The connection preface of an HTTP/2 client with prior knowledge (RFC 9113, section 3.4).
@@ -56,7 +56,8 @@ impl Connection {
                 over_tls: false,
             };
             let head = tokio::time::timeout(HEAD_TIMEOUT, speaks_http2(&stream));
-            // Otherwise the client sent nothing or disconnected, so there is no one to answer.
+            // In the other cases, the client sent nothing or disconnected, so there is no request
+            // to answer.
             if let Some(Ok(Ok(is_http2))) = ended.run_until_cancelled(head).await {
                 self.speak(stream, peer, is_http2).await;
             }
@@ -132,7 +133,7 @@ impl Connection {
         }
     }
 
-    /// Completes when the connection must end. Returns how long closing may take.
+    /// Waits until the connection must end. Returns how long closing may take.
     async fn must_end(&self) -> Duration {
         let ended = self.slot.ended();
         tokio::select! {

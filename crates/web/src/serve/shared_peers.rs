@@ -8,13 +8,13 @@ use std::net::IpAddr;
 #[derive(Clone, Debug)]
 pub struct SharedPeers {
     trusted: Vec<Cidr>,
-    /// There is a proxy, and its address is not known.
+    /// Whether there is a proxy whose address is unknown.
     is_unnamed: bool,
     with_loopback: bool,
 }
 
 impl SharedPeers {
-    /// `behind_proxy` is the process's setting.
+    /// Creates the set. `behind_proxy` is the setting of the process.
     pub fn new(trusted: &[Cidr], behind_proxy: bool) -> Self {
         Self {
             is_unnamed: behind_proxy && trusted.is_empty(),

@@ -72,14 +72,14 @@ impl Decoder {
         }
     }
 
-    /// Accepts binary messages too.
+    /// Makes the decoder accept binary messages too.
     #[cfg(feature = "voice")]
     pub(super) fn with_binary(mut self) -> Self {
         self.takes_binary = true;
         self
     }
 
-    /// Discards messages from now on. Only the closing handshake is still processed.
+    /// Discards all later messages. Only the closing handshake is still processed.
     pub(super) fn close(&mut self) {
         self.is_closing = true;
         if let Some((bytes, share)) = &mut self.message {
@@ -88,8 +88,8 @@ impl Decoder {
         }
     }
 
-    /// Reads from the front of `input` up to the end of a message or of the input, whichever comes first. A
-    /// message may have up to `max_bytes`. Its memory is charged to `holder`.
+    /// Reads from the front of `input` up to the end of a message or of the input. A message may have up to
+    /// `max_bytes`. Its memory is charged to `holder`.
     pub(super) fn read(
         &mut self,
         input: &mut &[u8],
@@ -103,7 +103,8 @@ impl Decoder {
                 let Some(frame) = self.read_header(input)? else {
                     return Ok(None);
                 };
-                // A refused frame is also read to its end, so the closing handshake is recognized.
+                // A refused frame is read to its end as well, because the closing handshake must
+                // still be recognized.
                 self.frame = Some(frame);
                 self.begin(&frame, max_bytes, holder)?;
                 if frame.opcode == BINARY && !self.takes_binary && !self.is_closing {
@@ -143,7 +144,7 @@ impl Decoder {
         }
     }
 
-    /// Validates a frame in the context of the frames before it.
+    /// Validates a frame in the context of the preceding frames.
     fn begin(&mut self, frame: &Frame, max_bytes: usize, holder: &Holder) -> Result<(), Broken> {
         if frame.is_control() {
             self.control.clear();

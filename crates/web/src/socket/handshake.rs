@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn the_accept_key_is_that_of_the_standard_s_example() {
-        // RFC 6455, section 1.3.
+        // The example is from RFC 6455, section 1.3.
         let response = answer(&Method::GET, &headers(&GOOD)).unwrap();
         assert_eq!(
             response.headers()["sec-websocket-accept"],

@@ -1,5 +1,5 @@
-//! WebSockets: the loop between a socket and its connection state machine in `rpc`. The state machine
-//! interprets messages; this module handles bytes, pings and the closing handshake.
+//! WebSockets: the loop between a socket and its connection state machine in `rpc`. The state machine interprets
+//! messages. This module handles bytes, pings and the closing handshake.
 
 mod frames;
 mod handshake;
@@ -30,9 +30,9 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-/// How long a client may take to read one frame.
+/// The time limit for a client to read one frame.
 const SEND_TIMEOUT: Duration = Duration::from_secs(15);
-/// How long the closing handshake may take.
+/// The time limit for the closing handshake.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 /// The interval between ticks of the state machine.
 const TICK: Duration = Duration::from_secs(1);
@@ -208,8 +208,8 @@ impl Loop {
         }
     }
 
-    /// Sends a frame. Fails when the client does not read it in time or when its credential ends before that. The
-    /// socket then ends without a close frame, because the unfinished frame blocks it.
+    /// Sends a frame. Fails if the client does not read it in time or if its credential ends before that. The socket
+    /// then ends without a close frame, because the unfinished frame blocks it.
     async fn send(&mut self, kind: Kind, payload: &[u8]) -> io::Result<()> {
         let gone = || io::Error::from(io::ErrorKind::ConnectionAborted);
         let writing = write(&mut self.stream, kind, payload);
@@ -226,8 +226,7 @@ impl Loop {
         }
     }
 
-    /// Sends the close reason and waits briefly for the client's close frame, so the client can read the
-    /// reason.
+    /// Sends the close reason and waits briefly for the client's close frame. This lets the client read the reason.
     async fn close(&mut self, code: u16, reason: &'static str) -> Next {
         let holder = self.connection.holder();
         farewell(&mut self.stream, &mut self.decoder, &holder, (code, reason)).await;
@@ -262,7 +261,7 @@ async fn farewell(
     drop(tokio::time::timeout(CLOSE_TIMEOUT, farewell).await);
 }
 
-/// Completes when the socket or its connection must make room for another.
+/// Waits until the socket or its connection must make room for another one.
 async fn waiting(evicted: &CancellationToken, ended: &CancellationToken) {
     tokio::select! {
         () = evicted.cancelled() => {}

@@ -33,20 +33,20 @@ use tokio::time::Instant;
 
 /// The maximum size of a message in bytes: two seconds of audio at 16 kHz.
 const MAX_MESSAGE_BYTES: usize = 64 * 1024;
-/// How long a client may take to send `start`.
+/// The time limit for the client's `start` message.
 const START_WITHIN: Duration = Duration::from_secs(10);
 /// The time without a message after which the client is pinged. After [`GONE_AFTER`], its socket is closed.
 const PING_AFTER: Duration = Duration::from_secs(30);
 const GONE_AFTER: Duration = Duration::from_secs(90);
-/// When to check again whether credentials can be confirmed.
+/// The interval for checking again whether credentials can be confirmed.
 const CONFIRM_AGAIN: Duration = Duration::from_millis(100);
-/// How long a conversation may last.
+/// The maximum duration of a conversation.
 const MAX_DURATION: Duration = Duration::from_hours(2);
-/// Messages that wait for the conversation, and for the socket.
+/// The maximum number of messages that wait for the conversation, and for the socket.
 const INPUTS: usize = 64;
 const OUTPUTS: usize = 4;
 
-/// Opens the socket. The gate and the route's row have authenticated the caller.
+/// Opens the socket. The gate and the route's row have already authenticated the caller.
 pub(crate) async fn open(
     State(app): State<App>,
     mut request: Request,
@@ -84,7 +84,7 @@ struct TalkSocket {
     /// Incremented when any credential ends.
     credentials: watch::Receiver<u64>,
     opened: Instant,
-    /// When the client sent something, and when it was pinged.
+    /// When the client last sent something, and when it was pinged.
     heard: Instant,
     pinged: Instant,
     /// The conversation; `None` until it has started.
@@ -93,11 +93,11 @@ struct TalkSocket {
 
 /// Why a socket ends.
 enum End {
-    /// The client closed it, or the connection broke.
+    /// The client closed the socket, or the connection broke.
     Gone,
-    /// With a close code and a reason.
+    /// A close code and a reason.
     Close(u16, &'static str),
-    /// Contains the problem and a message about it.
+    /// The problem, and a message about it.
     Refused(Problem, &'static str),
 }
 
@@ -130,7 +130,7 @@ async fn run(
         app,
     };
     let end = socket.until_ended().await;
-    // The conversation ends with its input.
+    // Dropping the input ends the conversation.
     socket.talk = None;
     match end {
         End::Gone => {}
@@ -148,12 +148,13 @@ async fn run(
 
 impl TalkSocket {
     async fn until_ended(&mut self) -> End {
-        // Replaced by the conversation's when it starts.
+        // The conversation's channel replaces this one when the conversation starts.
         let (_none, mut outputs) = mpsc::channel(1);
         let mut tick = tokio::time::interval(TICK);
         let shutdown = self.app.shutdown().clone();
         let mut buffer = vec![0; READ_BYTES];
-        // While this node cannot see which credentials other nodes have ended, the answer waits.
+        // The answer is withheld while this node cannot check which credentials other nodes have
+        // revoked.
         let mut withheld = None;
         loop {
             let is_confirmed = self.app.auth().memory_is_fresh();
@@ -261,7 +262,8 @@ impl TalkSocket {
         self.pass_on(TalkInput::Audio(audio.into())).await
     }
 
-    /// Waits until the conversation accepts the input, so that a client cannot send faster than it is processed.
+    /// Waits until the conversation accepts the input. A client therefore cannot send faster than its input is
+    /// processed.
     async fn pass_on(&mut self, input: TalkInput) -> Result<(), End> {
         let ended = || End::Refused(slow(), "too much at once");
         let (talk, _) = self.talk.as_mut().ok_or_else(ended)?;
@@ -297,7 +299,8 @@ impl TalkSocket {
         Ok(outputs)
     }
 
-    /// The check before each utterance: the credential is still valid, and the vault is unlocked.
+    /// Returns the check before each utterance: the credential is still valid, and the vault is
+    /// unlocked.
     fn admit(&self) -> Admit {
         let (app, identity) = (self.app.clone(), self.identity.clone());
         Arc::new(move || {
@@ -359,7 +362,7 @@ impl TalkSocket {
         Ok(())
     }
 
-    /// Sends a frame. Fails when the client does not read it in time or when its credential ends before that.
+    /// Sends a frame. Fails if the client does not read it in time or if its credential ends before that.
     async fn send(&mut self, kind: Kind, payload: &[u8]) -> io::Result<()> {
         let gone = || io::Error::from(io::ErrorKind::ConnectionAborted);
         let writing = write(&mut self.stream, kind, payload);

@@ -1,4 +1,4 @@
-//! The language of the pages without a script, chosen by the browser's `Accept-Language` (RFC 9110, 12.5.4).
+//! The language of the pages without a script, selected by the browser's `Accept-Language` (RFC 9110, 12.5.4).
 
 use axum::extract::FromRequestParts;
 use http::HeaderMap;
@@ -22,19 +22,19 @@ impl<S: Sync> FromRequestParts<S> for Language {
 }
 
 impl Language {
-    /// The supported language that the caller prefers. English if there is none.
+    /// Returns the supported language that the caller prefers. English if there is none.
     pub(crate) fn of(headers: &HeaderMap) -> Self {
         let accepted = headers.get(ACCEPT_LANGUAGE);
         let accepted = accepted.and_then(|value| value.to_str().ok());
         preferred(accepted.unwrap_or_default())
     }
 
-    /// The value of the attribute `lang`.
+    /// Returns the value of the attribute `lang`.
     pub(crate) const fn tag(self) -> &'static str {
         self.say("en", "de")
     }
 
-    /// The text in this language.
+    /// Returns the text in this language.
     pub(crate) const fn say<'a>(self, english: &'a str, german: &'a str) -> &'a str {
         match self {
             Self::English => english,

@@ -1,4 +1,4 @@
-//! The handshake, and the answer to a certificate authority that verifies a name (RFC 8737).
+//! The handshake, and the response to a certificate authority that verifies a name (RFC 8737).
 
 use super::{ServerTls, Source, builder};
 use gatehouse_services::Services;
@@ -16,16 +16,16 @@ use tokio_rustls::{LazyConfigAcceptor, TlsAcceptor};
 /// The application protocol of the challenge (RFC 8737, section 6.2).
 const ACME_TLS: &[u8] = b"acme-tls/1";
 
-/// How a handshake ended.
+/// The result of a handshake.
 pub(crate) enum Accepted {
     /// A client, which will send requests.
     Client(Box<TlsStream<TcpStream>>),
-    /// A certificate authority, which got its answer.
+    /// A certificate authority, which has already received its response.
     Challenge,
 }
 
 impl ServerTls {
-    /// Accepts a client while the database is not open.
+    /// Accepts a client before the database is open.
     pub(crate) async fn accept_early(&self, stream: TcpStream) -> Result<TlsStream<TcpStream>> {
         TlsAcceptor::from(Arc::clone(&self.config))
             .accept(stream)
@@ -59,13 +59,14 @@ impl ServerTls {
     }
 }
 
-/// Whether the client offers the protocol of the challenge and no other, as an authority does (section 3).
+/// Returns whether the client offers only the protocol of the challenge, as an authority does (section 3).
 fn is_challenge(hello: &ClientHello<'_>) -> bool {
     let offered = hello.alpn();
     offered.is_some_and(|mut offered| offered.next() == Some(ACME_TLS) && offered.next().is_none())
 }
 
-/// Makes the certificate for a challenge (section 3): self-signed, with the name and the digest.
+/// Creates the certificate for a challenge (section 3). It is self-signed and contains the name and
+/// the digest.
 fn challenge_config(name: &str, digest: &[u8]) -> Result<rustls::ServerConfig> {
     let digest: &[u8; 32] = digest.try_into().map_err(Error::other)?;
     let key = KeyPair::generate().map_err(Error::other)?;
@@ -73,7 +74,7 @@ fn challenge_config(name: &str, digest: &[u8]) -> Result<rustls::ServerConfig> {
     params.distinguished_name = DistinguishedName::new();
     params.custom_extensions = vec![CustomExtension::new_acme_identifier(digest)];
     let certificate = params.self_signed(&key).map_err(Error::other)?;
-    // `CertifiedKey::from_der` refuses the certificate, because its critical extension is unknown to rustls.
+    // `CertifiedKey::from_der` refuses the certificate, because rustls does not support its critical extension.
     let key = rustls::crypto::aws_lc_rs::sign::any_supported_type(&PrivateKeyDer::from(key));
     let certified = CertifiedKey::new(vec![certificate.into()], key.map_err(Error::other)?);
     let resolver = SingleCertAndKey::from(certified);

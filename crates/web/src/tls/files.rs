@@ -1,4 +1,4 @@
-//! Certificate files, read again when they change.
+//! Certificate files, which are reloaded when they change.
 
 use super::of_der;
 use gatehouse_services::certificates::{CertificateFacts, record_expiry};
@@ -23,7 +23,7 @@ pub enum LoadError {
         #[source]
         source: pem::Error,
     },
-    /// The file is not PEM, or is another PEM file.
+    /// The file is not PEM, or contains another kind of PEM data.
     #[error("the file {} contains no {what}", path.display())]
     Nothing {
         /// `certificate` or `private key`.
@@ -37,7 +37,7 @@ pub enum LoadError {
 }
 
 impl LoadError {
-    /// A text for `doctor`, without paths.
+    /// Returns a text for `doctor`, without paths.
     fn summary(&self) -> String {
         match self {
             Self::Read { what, .. } => format!("the {what} file cannot be read"),
@@ -110,7 +110,7 @@ fn load(cert: &Path, key: &Path) -> Result<CertifiedKey, LoadError> {
 impl CertificateFiles {
     /// Reads the files. Blocks.
     pub(super) fn open(cert: &Path, key: &Path) -> Result<(Self, CertifiedKey), LoadError> {
-        // Taken before the files are read, so that a change while they are read is noticed.
+        // The stamp is taken before the files are read, so a change during the read is detected.
         let seen = [stamp(cert), stamp(key)];
         let found = load(cert, key)?;
         let files = Self {
@@ -121,7 +121,7 @@ impl CertificateFiles {
         Ok((files, found))
     }
 
-    /// Reads the files if they changed since the last time. Blocks.
+    /// Reloads the files if they have changed. Blocks.
     fn reload(&mut self) -> Option<Result<CertifiedKey, LoadError>> {
         let now = [stamp(&self.cert), stamp(&self.key)];
         if now == self.seen {
@@ -131,8 +131,8 @@ impl CertificateFiles {
         Some(load(&self.cert, &self.key))
     }
 
-    /// Reports each change of the files. Usually the two files are not replaced at the same moment; until both are,
-    /// the key does not match, and the certificate before it stays in use.
+    /// Reports each change of the files. The two files are usually not replaced at the same moment. Until both are
+    /// replaced, the key does not match, and the preceding certificate stays in use.
     pub(super) async fn watch(self, mut report: impl FnMut(Result<CertifiedKey, String>)) {
         let mut files = self;
         let mut timer = tokio::time::interval(POLL);

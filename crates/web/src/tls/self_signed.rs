@@ -1,4 +1,4 @@
-//! Certificates that the service signs itself.
+//! Certificates that the server signs itself.
 
 use super::files::CertificateFiles;
 use super::{TlsError, of_der};
@@ -30,7 +30,7 @@ fn paths(directory: &Path) -> (PathBuf, PathBuf) {
     (path("self-signed-cert.pem"), path("self-signed-key.pem"))
 }
 
-/// Returns the certificate stored in `directory`; `None` when it is missing.
+/// Returns the certificate stored in `directory`, or `None` if it is missing.
 pub(super) fn existing(directory: &Path) -> Result<Option<CertifiedKey>, TlsError> {
     let (cert, key) = paths(directory);
     if !(cert.exists() && key.exists()) {
@@ -39,7 +39,7 @@ pub(super) fn existing(directory: &Path) -> Result<Option<CertifiedKey>, TlsErro
     Ok(Some(CertificateFiles::open(&cert, &key)?.1))
 }
 
-/// Returns the certificate stored in `directory`; generates it when it is missing.
+/// Returns the certificate stored in `directory`. Generates it if it is missing.
 pub(super) fn stored(directory: &Path, names: &[String]) -> Result<CertifiedKey, TlsError> {
     let (cert, key) = paths(directory);
     if !(cert.exists() && key.exists()) {
@@ -50,7 +50,7 @@ pub(super) fn stored(directory: &Path, names: &[String]) -> Result<CertifiedKey,
     Ok(CertificateFiles::open(&cert, &key)?.1)
 }
 
-/// Makes a certificate that is not stored.
+/// Creates a certificate that is not stored.
 pub(super) fn temporary(names: &[String]) -> Result<CertifiedKey, TlsError> {
     let made = rcgen::generate_simple_self_signed(names)?;
     let key = PrivateKeyDer::from(made.signing_key);
@@ -64,7 +64,7 @@ fn write_private(path: &Path, text: &str) -> Result<(), TlsError> {
     })
 }
 
-/// Replaces an existing file, and a link instead of the file that it names.
+/// Replaces an existing file. Replaces a link itself, not its target.
 fn write_new(path: &Path, text: &str) -> io::Result<()> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::oneshot;
 
-/// Pieces behind a credential, which the caller can end and confirm.
+/// A body that arrives in pieces behind a credential. The caller can end and confirm the
+/// credential.
 struct Limited {
     end: oneshot::Sender<()>,
     is_confirmed: Arc<AtomicBool>,

@@ -1,4 +1,4 @@
-//! Every endpoint with a body, and every way in which a body can be invalid.
+//! Tests every endpoint with a body, with every kind of invalid body.
 
 use crate::steps::light_owner;
 use gatehouse_testkit::{Actor, Options, TestServer};
@@ -100,7 +100,7 @@ const SETUP: Row = row("POST", "/api/auth/setup", &["password"], &["setup_code"]
 const KIND: Option<&str> = Some("application/json");
 const LIMIT: usize = 64 * 1024;
 
-/// A valid value for a field.
+/// Returns a valid value for a field.
 fn right(field: &str) -> Value {
     match field {
         "scopes" => json!(["operator.read"]),
@@ -166,8 +166,9 @@ fn every_endpoint_with_a_body_has_a_row() {
         .filter(|route| !route.path.contains("/ingest/"))
         // The answer is in the query.
         .filter(|route| !route.path.starts_with("/approve/"))
-        // Voice endpoints accept larger bodies and forms, a file is its own body, and OpenAI-compatible endpoints
-        // accept unknown fields. Their tests are in `audio`, `chat::attachments` and `openai`.
+        // The tests in `audio`, `chat::attachments` and `openai` cover the other endpoints. Voice endpoints accept
+        // larger bodies and forms, the body of a file endpoint is the file, and OpenAI-compatible endpoints accept
+        // unknown fields.
         .filter(|route| !is_voice(route.path) && !route.path.starts_with("/v1/"))
         .filter(|route| !route.path.ends_with("/attachments"))
         .map(|route| (route.verb.name(), route.path.replace("{id}", "pk_none")))

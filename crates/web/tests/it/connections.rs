@@ -65,7 +65,7 @@ fn limits(total: usize, idle: Duration) -> Options {
     })
 }
 
-/// A connection that stays silent after its first bytes.
+/// Returns a connection that stays silent after its first bytes.
 async fn silent(server: &TestServer, first: &[u8]) -> TcpStream {
     let mut stream = TcpStream::connect(server.address()).await.unwrap();
     stream.write_all(first).await.unwrap();

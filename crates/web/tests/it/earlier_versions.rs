@@ -1,4 +1,4 @@
-//! Databases that earlier versions wrote while they worked, opened by this one.
+//! Databases that earlier versions wrote, opened by this version.
 //! `store/tests/upgrades/real/README.md` describes the files.
 
 use gatehouse_domain::{ManualClock, Timestamp};
@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// The passwords, keys and ids of the databases.
 const CREDENTIALS: &str = include_str!("../../../store/tests/upgrades/real/credentials.json");
 
-/// The strings at `path` in the objects of the list `list`, sorted.
+/// Returns the strings at `path` in the objects of the list `list`, sorted.
 async fn texts(owner: &Actor, (method, params): (&str, Value), list: &str, path: &str) -> String {
     let answer = owner.rpc(method, params).await.unwrap();
     let items = answer[list].as_array().unwrap().iter();
@@ -23,7 +23,7 @@ async fn is_read(name: &str, script: &str, database: TestDatabase) {
     let credentials: Value = serde_json::from_str(CREDENTIALS).unwrap();
     let credential = |of: &str| credentials[name][of].as_str().unwrap().to_owned();
     run_sql(&database.location, script).await;
-    // An hour later, so that nothing has expired.
+    // The clock is one hour later, so nothing has expired.
     let clock = ManualClock::at(Timestamp::from_millis(1_795_905_500_000));
     let options = Options::default().clock(Arc::new(clock));
     let server = TestServer::start(options.database(database)).await;
@@ -60,7 +60,7 @@ async fn is_read(name: &str, script: &str, database: TestDatabase) {
     let budgets = texts(&owner, ("budgets.list", json!({})), "budgets", "scope").await;
     assert_eq!(budgets, "agent:reviewer");
 
-    // A webhook of then accepts a delivery with its secret, which is stored encrypted.
+    // A webhook of the old version accepts a delivery with its secret, which is stored encrypted.
     let id = credentials[name]["webhooks"]["inbox"].as_str().unwrap();
     owner
         .rpc("webhooks.test", json!({ "id": id }))

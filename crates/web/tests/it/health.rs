@@ -9,7 +9,7 @@ const LIVE: [&str; 3] = ["/health/live", "/livez", "/healthz"];
 const TOKEN: &str = "a token for the scraper";
 const READY: [&str; 2] = ["/health/ready", "/readyz"];
 
-/// The reasons of a probe, as a stranger gets them.
+/// Returns the reasons of a probe, as a stranger gets them.
 async fn reasons(server: &TestServer, path: &str) -> (u16, Value) {
     let reply = server.remote().get(path).await;
     let body = reply.json();
@@ -68,7 +68,7 @@ async fn a_node_whose_database_file_is_gone_is_not_ready_and_accepts_nothing() {
     let change = json!({ "key": "server.ready_when_sealed", "value": true });
     let refused = owner.rpc("config.set", change.clone()).await;
     assert_eq!(refused, Err("STORAGE_UNAVAILABLE".to_owned()));
-    // The last answer of the database is used for a second.
+    // The last result of the database check is used for one second.
     let until = async |wanted: fn(&[Value]) -> bool| {
         let changed = async {
             loop {
@@ -96,7 +96,7 @@ async fn scraped(server: &TestServer) -> String {
     reply.text
 }
 
-/// The value of a metric without labels.
+/// Returns the value of a metric without labels.
 fn value(text: &str, name: &str) -> f64 {
     let of_metric = |line: &str| Some(line.strip_prefix(name)?.strip_prefix(' ')?.parse().unwrap());
     let Some(value) = text.lines().find_map(of_metric) else {

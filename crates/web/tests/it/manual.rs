@@ -10,7 +10,7 @@ fn values<'a>(page: &'a str, attribute: &str) -> impl Iterator<Item = &'a str> {
     parts.into_iter().filter_map(|part| part.split('"').next())
 }
 
-/// All pages that links lead to from the contents, by path.
+/// Returns all pages that links lead to from the contents, by path.
 async fn crawl(owner: &Actor) -> BTreeMap<String, String> {
     let (mut pages, mut waiting) = (BTreeMap::new(), vec!["/docs".to_owned()]);
     while let Some(path) = waiting.pop() {

@@ -1,5 +1,5 @@
-//! Tests every route and method for every caller, place, setup state and vault state against one decision
-//! table, which is derived from the specification and not from the code.
+//! Tests every route and method for every caller, place, setup state and vault state against one decision table. The
+//! table is derived from the specification and not from the code.
 
 pub mod table;
 
@@ -32,7 +32,7 @@ const PLACES: [&str; 3] = ["local", "remote", "behind_proxy"];
 /// The possible results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
-    /// The request reached the handler, which may still reject the probe's body.
+    /// The request reached the handler, which may still reject the body.
     Passed,
     /// A page: the shell, which is identical for everyone.
     Shell,
@@ -89,7 +89,7 @@ fn is_public(method: &str, path: &str) -> bool {
         || is_ingest(method, path)
 }
 
-/// Ingest authenticates in its own way and reports a sealed vault at its own point.
+/// Ingest has separate authentication and reports a sealed vault later.
 fn is_ingest(method: &str, path: &str) -> bool {
     method == "POST" && path.starts_with("/api/webhooks/ingest/")
 }
@@ -131,7 +131,7 @@ fn expected(method: &str, path: &str, needs: Needs, cell: Cell) -> Outcome {
     } else {
         Outcome::Passed
     };
-    // The probe contains no code. Without the code, a remote request is refused before its body is read.
+    // The request contains no code. A remote request without the code is refused before its body is read.
     let lacks_code = cell.setup != Setup::Complete && cell.place != "local";
     let scopes = match (needs, decision) {
         (Needs::SetupCode | Needs::AdminOrSetup, _) | (Needs::AdminAndSetupCode, Ok(_))

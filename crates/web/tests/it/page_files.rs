@@ -1,10 +1,10 @@
-//! The page's files: lookup, caching and compression. The tests pass with and without the built page: they
-//! use the files that the shell names, and a build without the page has its own style sheet.
+//! Tests the lookup, caching and compression of the page's files, with and without a built page. They use the files
+//! that the shell names. A build without the page has a separate style sheet.
 
 use crate::steps::light_owner;
 use gatehouse_testkit::{Actor, Options, TestServer};
 
-/// The distinct files below `/assets/` that the shell names.
+/// Returns the distinct files below `/assets/` that the shell names.
 async fn assets(actor: &Actor) -> Vec<String> {
     let shell = actor.get("/onboarding").await;
     shell.expect(200);

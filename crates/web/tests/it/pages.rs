@@ -4,7 +4,7 @@ use crate::steps::light_owner;
 use gatehouse_testkit::{Options, Reply, TestServer, raw_request};
 use serde_json::{Value, json};
 
-/// The data embedded in the shell.
+/// Returns the data embedded in the shell.
 fn facts(page: &Reply) -> Value {
     assert_eq!(page.status, 200);
     assert_eq!(
@@ -70,7 +70,7 @@ async fn who_must_set_up_is_sent_to_onboarding() {
     );
 }
 
-/// RFC 8615: programs request these paths and take a page for an answer.
+/// RFC 8615. Programs request these paths and would accept a page as a valid response.
 #[tokio::test]
 async fn a_well_known_path_that_does_not_exist_is_404_and_never_a_page() {
     let server = TestServer::fresh().await;

@@ -21,17 +21,17 @@ const NO_HASH: &str = "$argon2id$v=19$m=65536,t=3,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAA
 pub const PATIENT: Duration = Duration::from_secs(61);
 const DAY: Duration = Duration::from_hours(24);
 
-/// A moment in 2027.
+/// Returns a moment in 2027.
 pub fn start_of_tests() -> Timestamp {
     Timestamp::from_millis(1_800_000_000_000)
 }
 
-/// A clock that only the test moves.
+/// Returns a clock that only the test moves.
 pub fn stopped_clock() -> Arc<ManualClock> {
     Arc::new(ManualClock::at(start_of_tests()))
 }
 
-/// A server with this clock.
+/// Returns a server with this clock.
 pub async fn by_clock(clock: &Arc<ManualClock>) -> TestServer {
     TestServer::start(Options::default().clock(Arc::clone(clock))).await
 }
@@ -41,7 +41,7 @@ pub fn behind_trusted_proxy() -> Options {
     Options::default().env("SERVICE_PROXY__TRUSTED_CIDRS", "127.0.0.0/8")
 }
 
-/// A server without a vault, set up with an unknown password, and its recently confirmed owner. Creates the
+/// Returns a server without a vault, set up with an unknown password, and its recently confirmed owner. Creates the
 /// rows directly, which avoids the cost of password hashing.
 pub async fn light_owner(options: Options) -> (TestServer, Actor) {
     let database = options.database.unwrap_or_else(sqlite);
@@ -87,7 +87,7 @@ async fn insert_owner(database: &TestDatabase, now: Timestamp) -> String {
     cookie
 }
 
-/// Stops the server, changes rows with a database tool, and starts it again.
+/// Stops the server, changes rows with a database tool and starts the server again.
 pub async fn tampered(mut server: TestServer, sql: &str) -> TestServer {
     let database = server.stop().await;
     run_sql(&database.location, sql).await;
@@ -132,7 +132,7 @@ pub async fn set_up_with_vault(server: &TestServer) -> (Actor, String) {
     )
 }
 
-/// The status that the vault reports.
+/// Returns the status that the vault reports.
 pub async fn vault_status(server: &TestServer) -> String {
     let status = server
         .local()
@@ -175,7 +175,7 @@ pub async fn finish_login(actor: &Actor, begun: &Value, credential: &Value) -> R
     actor.post("/api/auth/passkey/auth/finish", body).await
 }
 
-/// The result of a check of `doctor`; null if it is not made.
+/// Returns the result of a `doctor` check, or null if the check does not run.
 pub async fn doctor_check(owner: &Actor, id: &str) -> Value {
     let report = owner.rpc("system.doctor", json!({})).await.unwrap();
     let mut checks = report["checks"].as_array().unwrap().iter();

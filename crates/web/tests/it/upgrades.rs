@@ -20,7 +20,7 @@ fn options(database: TestDatabase) -> Options {
         .env("SERVICE_VAULT__CLUSTER_SECRET", secret)
 }
 
-/// Waits until a load balancer would use the node, which gets the vault's key from another one.
+/// Waits until a load balancer would use the node. The node gets the vault's key from another node.
 async fn until_ready(server: &TestServer) {
     let ready = async {
         while server.remote().get("/health/ready").await.status != 200 {
@@ -80,7 +80,7 @@ async fn nodes_of_an_earlier_version_stop_writing_and_say_so_when_the_schema_nee
     );
 }
 
-/// Sends one request after another to a node, except while a load balancer would not.
+/// Sends requests one after another to a node, except while a load balancer would not use it.
 async fn keep_sending(
     node: Arc<RwLock<Actor>>,
     path: String,
@@ -90,7 +90,7 @@ async fn keep_sending(
     let mut sent = 0;
     while !stop.load(Ordering::Acquire) {
         let node = node.read().await;
-        // Equal bodies would be one delivery.
+        // Deliveries with equal bodies would count as repeats.
         let body = json!({ "sender": sender, "number": sent }).to_string();
         send(&node, &path, &[], body).await.expect(202);
         sent += 1;

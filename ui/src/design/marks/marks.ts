@@ -1,5 +1,5 @@
-// Marks of vendors, as paths of simple-icons in a box of 24 by 24. Vendors that forbid the use of theirs (OpenAI, Slack,
-// Twilio) and unknown ones have none. The marks of vendors that send webhooks are in `SENDERS`.
+// Logos of vendors, as paths of simple-icons in a box of 24 by 24. Vendors that forbid the use of their logo (OpenAI,
+// Slack, Twilio) and unknown vendors have none. The logos of vendors that send webhooks are in `SENDERS`.
 import anthropic from 'simple-icons/icons/anthropic.svg?path';
 import deepgram from 'simple-icons/icons/deepgram.svg?path';
 import discord from 'simple-icons/icons/discord.svg?path';
@@ -32,7 +32,10 @@ const VENDORS: readonly Vendor[] = [
   { name: 'Telegram', path: telegram },
 ];
 
-/** The vendor that a profile's, channel type's or provider's ID or display name names; null if it has no mark. */
+/**
+ * Returns the vendor for an ID or display name of a profile, channel type or provider, or null if the vendor has no
+ * logo.
+ */
 export function vendorOf(named: string): Vendor | null {
   const sender = Object.hasOwn(SENDERS, named) ? SENDERS[named] : undefined;
   if (sender) return { name: named, path: sender };

@@ -1,4 +1,4 @@
-// The form of an agent, and what it sends. Pure functions.
+// The form of an agent and its request parameters. Pure functions.
 import type { Agent, ToolPolicy } from '../../client/generated/rpc';
 import { m } from '../../paraglide/messages.js';
 import { numberOf, numeralOf } from '../../parts/numeral';
@@ -17,7 +17,7 @@ export interface Fields {
   max_turns: string;
 }
 
-/** The fields as stored; those of a new agent without one. */
+/** Returns the stored fields, or the fields of a new agent if there is none. */
 export const fieldsOf = (agent: Agent | undefined): Fields => ({
   name: agent?.name ?? '',
   provider: agent?.provider ?? '',
@@ -58,7 +58,10 @@ const SET_BY: Record<keyof Input, readonly (keyof Fields)[]> = {
   max_turns: ['max_turns'],
 };
 
-/** The parameters whose fields the user has changed: another window may have saved the others since. */
+/**
+ * Returns the parameters whose fields the user has changed. Another window may have saved the other
+ * fields in the meantime.
+ */
 export function changes(saved: Fields, typed: Fields): Partial<Input> {
   const isChanged = (field: keyof Fields) => JSON.stringify(saved[field]) !== JSON.stringify(typed[field]);
   const names = (Object.keys(SET_BY) as (keyof Input)[]).filter((name) => SET_BY[name].some(isChanged));

@@ -31,7 +31,9 @@ export const knownTools = () => ({
   },
 });
 
-/** The first sentence of a description; descriptions are written for models and may be long. */
+/**
+ * Returns the first sentence of a description. Descriptions are written for models and may be long.
+ */
 function short(description: string): string {
   const first = /^.*?[.!?](?=\s|$)/s.exec(description)?.[0] ?? description;
   return first.length > 160 ? `${first.slice(0, 159)}…` : first;

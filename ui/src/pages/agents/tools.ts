@@ -2,7 +2,9 @@
 
 import type { ToolPolicy } from '../../client/generated/rpc';
 
-/** `all`: all current and future tools except unchecked ones. `only`: the checked ones. */
+/**
+ * `all`: all current and future tools except the unchecked ones. `only`: only the checked tools.
+ */
 export interface Choice {
   mode: 'all' | 'only';
   ticked: Set<string>;
@@ -12,7 +14,7 @@ export interface Choice {
 
 const NOTHING = '*';
 
-/** The tools to list: known ones and others that the policy names. */
+/** Returns the tools to list: known tools, and others that the policy names. */
 export function namesOf(policy: ToolPolicy, known: readonly string[]): string[] {
   const own = [...policy.allow, ...policy.deny].filter((name) => name !== NOTHING);
   return [...new Set([...known, ...own])];

@@ -19,7 +19,7 @@ async function channelTypes(): Promise<ChannelType[]> {
 
 export const channelTypesQuery = { queryKey: keys.channelTypes, queryFn: channelTypes } as const;
 
-/** The fields that matter only while messages are received: those after the switch. */
+/** Returns the fields that apply only while messages are received. They follow the switch. */
 export function visibleFields(fields: ChannelType['fields'], isReceiving: boolean): ChannelType['fields'] {
   const at = fields.findIndex(({ name }) => name === 'inbound');
   return at < 0 || isReceiving ? fields : fields.slice(0, at + 1);

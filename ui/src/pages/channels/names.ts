@@ -18,6 +18,9 @@ const BUILT_IN: ReadonlySet<string> = new Set(['inbox', 'log']);
 export const channelName = ({ id, type, label }: { id: string; type: string; label: string }): string =>
   BUILT_IN.has(type) && id === type ? typeName({ type, label }) : label;
 
-/** The name of the channel that a delivery was sent to. `channel` is its name at that time, if known. */
+/**
+ * Returns the name of the channel that a delivery was sent to. `channel` is its name at the time of
+ * sending, if known.
+ */
 export const targetName = ({ target, channel }: { target?: string | null; channel?: string | null }): string | null =>
   target && BUILT_IN.has(target) ? typeName({ type: target, label: target }) : (channel ?? target ?? null);

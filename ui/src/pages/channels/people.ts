@@ -5,7 +5,10 @@ import type { ChannelPairing } from '../../client/generated/rpc';
 export const isWaiting = ({ code, expires_at }: Pick<ChannelPairing, 'code' | 'expires_at'>, now: number): boolean =>
   Boolean(code) && !(expires_at && Date.parse(expires_at) <= now);
 
-/** People who wait for approval come first, newest first; then the paired ones by name. Expired codes are left out. */
+/**
+ * Sorts people. Those who wait for approval come first, newest first. Paired people follow, by name. People with an
+ * expired code are omitted.
+ */
 export function inOrder(people: readonly ChannelPairing[], now: number): ChannelPairing[] {
   const waiting = people.filter((one) => isWaiting(one, now));
   const paired = people.filter((one) => !one.code);

@@ -7,10 +7,10 @@ import { regional } from '../../parts/region';
 
 export type Attachment = Shape<'Attachment'>;
 
-/** The gateway accepts this many files for a message. */
+/** The maximum number of files that the gateway accepts for a message. */
 export const MAX_FILES = 10;
 
-/** File types that the gateway shows as images; all others are only downloaded. */
+/** File types that the gateway serves as images. Other files are only downloaded. */
 const IMAGES = ['image/jpeg', 'image/png', 'image/webp'];
 
 export const isImage = (file: Attachment): boolean => IMAGES.includes(file.type);
@@ -39,7 +39,7 @@ export class Attached {
 
   constructor(
     readonly name: string,
-    /** The file belongs to a message that is being edited, so it must not be deleted. */
+    /** Whether the file belongs to a message that is being edited. It must then not be deleted. */
     readonly wasSent = false,
   ) {}
 
@@ -74,7 +74,8 @@ export class Attached {
     try {
       await send('delete', urlOfFile(this.session, this.stored));
     } catch {
-      // The gateway deletes files that were not sent after a day.
+      // If this fails, the gateway deletes the file later: it deletes files that are not sent
+      // within a day.
     }
   }
 }

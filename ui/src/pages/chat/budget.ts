@@ -1,4 +1,4 @@
-// The error of a used-up budget in words.
+// Returns the error of a used-up budget as text.
 import { m } from '../../paraglide/messages.js';
 import { full } from '../../parts/time';
 import { scopeName } from '../settings/usage/scopes';

@@ -19,7 +19,7 @@ const message = (id: string): Message => ({
   created_at: '2026-11-29T12:00:00.000Z',
 });
 
-/** An answer that arrives when the test says so. */
+/** An answer that arrives when the test resolves it. */
 function later<T>() {
   let arrive!: (value: T) => void;
   const answer = new Promise<T>((resolve) => (arrive = resolve));
@@ -40,7 +40,7 @@ test('what is typed while a conversation begins belongs to its session', async (
   sent.arrive({ session: 'ses_1', turn_id: 'turn_1' });
   await done;
 
-  // The next new conversation is empty, also after a reload, and the session keeps its draft.
+  // The next new conversation is empty, even after a reload, and the session keeps its draft.
   expect(new Conversation(null).draft).toBe('');
   expect(new Conversation('ses_1').draft).toBe('Second');
   begun.draft = '';
@@ -52,7 +52,7 @@ test('a load that is asked for during another one is made after it', async () =>
   rpc.mockReturnValueOnce(slow.answer).mockResolvedValueOnce({ messages: [message('a'), message('b')] });
   const conversation = new Conversation('ses_1');
   const first = conversation.load();
-  // The socket has opened: what happened since the first request was made may be missing in its answer.
+  // The socket has opened. The answer to the first request may lack events since that request.
   const second = conversation.load();
   slow.arrive({ messages: [message('a')] });
   await Promise.all([first, second]);

@@ -29,7 +29,7 @@ export class Pending {
     readonly input: Input,
     /** IDs of the messages loaded before it was sent. */
     readonly known: ReadonlySet<string>,
-    /** The turn that it replaces, with all later ones. */
+    /** The turn that the message replaces, with all later turns. */
     readonly replaces: string | null,
   ) {}
 }
@@ -43,11 +43,11 @@ export class Conversation {
   /** The files of the next message. They do not survive a reload of the page. */
   files = $state.raw<readonly Attached[]>([]);
   #editing = $state<string | null>(null);
-  /** What the user had not sent when they began to edit a turn. */
+  /** The unsent draft and files at the time when the user began to edit a turn. */
   #aside: { draft: string; files: readonly Attached[] } | null = null;
   /** The agent for further messages; `null` means the session's agent. */
   agent = $state<string | null>(null);
-  /** The model for messages sent from here; `null` means the agent's model. */
+  /** The model for messages sent from this page; `null` means the agent's model. */
   model = $state<string | null>(null);
   ready = $state(false);
   error = $state.raw<unknown>(null);
@@ -58,10 +58,13 @@ export class Conversation {
   #before = $state<string | null>(null);
   #shown: Turn[] = [];
   #arrived: Set<string> | null = null;
-  /** Another load was asked for while one was running, whose answer may be older. */
+  /**
+   * Whether another load was requested while one was running. The answer of the running load may be
+   * outdated.
+   */
   #again = false;
   #next = 1;
-  /** Settles when everything sent so far is accepted or refused. */
+  /** Settles when all messages sent so far are accepted or refused. */
   #sending: Promise<unknown> = Promise.resolve();
 
   readonly turns = $derived.by(() => (this.#shown = turnsOf(this.messages, this.#shown)));
@@ -100,12 +103,12 @@ export class Conversation {
     keepDraft(this.#id, this.#aside ? this.#aside.draft : this.#draft);
   }
 
-  /** The turn whose text is being edited; the next message replaces it. */
+  /** The turn whose text is being edited. The next message replaces it. */
   get editing(): string | null {
     return this.#editing;
   }
 
-  /** Puts the unsent message aside, and a turn's text and files in its place. */
+  /** Sets the unsent message aside, and shows a turn's text and files instead. */
   edit(turn: string, text: string, files: readonly Attached[]): void {
     this.#aside ??= { draft: this.#draft, files: this.files };
     this.#editing = turn;
@@ -113,7 +116,7 @@ export class Conversation {
     this.files = files;
   }
 
-  /** Brings back the unsent message. Returns the turn that was edited, if any. */
+  /** Restores the unsent message. Returns the turn that was edited, if any. */
   endEdit(): string | null {
     const turn = this.#editing;
     const aside = this.#aside;
@@ -130,14 +133,14 @@ export class Conversation {
     return this.#before !== null;
   }
 
-  /** Whether discarding the conversation would lose nothing. */
+  /** Whether the conversation can be discarded without losing anything. */
   get idle(): boolean {
     return (
       !this.busy && this.editing === null && this.draft === '' && this.files.length === 0 && this.pending.length === 0
     );
   }
 
-  /** Loads the newest messages, initially and after a reconnect. */
+  /** Loads the newest messages, at first and after a reconnect. */
   async load(): Promise<void> {
     if (this.id === null) return;
     if (this.#arrived) {
@@ -180,7 +183,7 @@ export class Conversation {
     }
   }
 
-  /** Creates the session without a message: a recording needs a session to belong to. */
+  /** Creates the session without a message, because a recording must belong to a session. */
   make(): Promise<void> {
     return this.#inOrder(async () => {
       if (this.id === null) this.#become((await rpc('sessions.create', { agent: this.agent })).id);
@@ -198,13 +201,13 @@ export class Conversation {
     await this.deliver(pending);
   }
 
-  /** Sends a pending message, also again after it failed. */
+  /** Sends a pending message, including one that failed before. */
   deliver(pending: Pending): Promise<void> {
     pending.error = null;
     return this.#inOrder(() => this.#deliver(pending));
   }
 
-  /** Runs `send` after everything sent before: the first message creates the session that the others belong to. */
+  /** Runs `send` after all earlier messages were sent, because the first message creates the session for the others. */
   #inOrder(send: () => Promise<void>): Promise<void> {
     const sent = this.#sending.then(send);
     this.#sending = sent.catch(() => undefined);
@@ -236,7 +239,7 @@ export class Conversation {
     }
   }
 
-  /** Deletes a turn: its text and everything that answered it. */
+  /** Deletes a turn: its text and all answers to it. */
   async delete(turn: Turn): Promise<void> {
     if (this.id === null) return;
     await deleted(rpc('chat.delete', { session: this.id, turn_id: turn.id }));
@@ -245,7 +248,7 @@ export class Conversation {
     this.live.delete(turn.id);
   }
 
-  /** Removes a replaced turn and all later ones, except the one that took its place. */
+  /** Removes a replaced turn and all later turns, except the turn that replaced it. */
   #remove(turn: string, except: string): void {
     const first = this.turns.findIndex(({ id }) => id === turn);
     if (first < 0) return;
@@ -255,14 +258,14 @@ export class Conversation {
     for (const id of gone) this.live.delete(id);
   }
 
-  /** Puts a refused message back into the composer, before what the user has typed since. */
+  /** Puts a refused message back into the composer, before text that the user has typed since. */
   takeBack(pending: Pending): void {
     this.pending = this.pending.filter((one) => one !== pending);
     const { text, attachments = [] } = pending.input;
     const files = attachments.map((file) => Attached.again(this.id ?? '', file));
     const { replaces } = pending;
     if (replaces !== null && this.turns.some(({ id }) => id === replaces)) return this.edit(replaces, text, files);
-    // End an edit of another message, so that its text does not mix with this one.
+    // An edit of another message is ended, so its text does not mix with this one.
     this.endEdit();
     this.draft = [text, this.draft].filter((one) => one !== '').join('\n\n');
     this.files = [...files, ...this.files];
@@ -285,10 +288,10 @@ export class Conversation {
 
   hearMessage(message: Message): void {
     this.#arrived?.add(message.id);
-    // A message arrives a second time if it was interrupted while it was spoken.
+    // A message arrives again if it was interrupted while it was spoken.
     const known = this.messages.findIndex((one) => one.id === message.id);
     this.messages = known < 0 ? [...this.messages, message] : this.messages.with(known, message);
-    // A message that is known does not begin a turn: its turn may have ended.
+    // A known message does not begin a turn, because its turn may have ended.
     const turn = known < 0 ? this.#turn(message.turn_id) : this.live.get(message.turn_id);
     if (message.role === 'assistant') turn?.clear();
     this.#settle();
@@ -312,7 +315,7 @@ export class Conversation {
 
   hearAudio({ message_id, recording, error }: EventParams<'chat.audio'>): void {
     const message = this.messages.find((one) => one.id === message_id);
-    // Until its message is stored, the answer belongs to the turn that runs.
+    // An answer belongs to the running turn until its message is stored.
     const turn = message
       ? this.#turn(message.turn_id)
       : [...this.live.values()].find((one) => one.running && one.text !== '');
@@ -334,11 +337,11 @@ export class Conversation {
     return turn;
   }
 
-  /** Continues a turn that was already running when the page loaded. */
+  /** Continues a turn that was already running when the page was loaded. */
   #join({ turn_id, text }: Running, arrived: ReadonlySet<string>): void {
     const turn = this.#turn(turn_id);
     if (!turn.running) return;
-    // If its answer has been stored since, `text` is an earlier state of that answer.
+    // If the answer was stored in the meantime, `text` is an earlier state of the answer.
     const stored = this.messages.some(
       (one) => arrived.has(one.id) && one.turn_id === turn_id && one.role === 'assistant',
     );
@@ -363,7 +366,8 @@ export class Conversation {
     const turns = new Set(this.messages.map((message) => message.turn_id));
     this.pending = this.pending.filter((one) => {
       if (one.turn !== null) return !turns.has(one.turn);
-      // Not confirmed yet, or the answer was lost: compare by text. Any other error means it was refused.
+      // The message is not confirmed, or its answer was lost, so it is compared by text. Any other error means that it
+      // was refused.
       if (one.error && !isFailure(one.error, 'LOST', 'TIMED_OUT', 'OFFLINE')) return true;
       const { text } = one.input;
       return !this.messages.some(({ id, role, content }) => role === 'user' && content === text && !one.known.has(id));

@@ -1,4 +1,4 @@
-// The conversations open in this window, and which other sessions are working or have unread messages.
+// The conversations open in this window, and the other sessions with a running agent or unread messages.
 import { SvelteSet } from 'svelte/reactivity';
 import type { EventName, EventParams } from '../../client/rpc';
 import { socket } from '../../client/socket';
@@ -7,7 +7,7 @@ import { Conversation } from './conversation.svelte';
 type Heard = { [E in EventName & `chat.${string}`]: { event: E; params: EventParams<E> } }[EventName &
   `chat.${string}`];
 
-/** Number of conversations kept, not counting those with unsaved state. */
+/** The number of conversations in memory, not counting those with unsaved state. */
 const KEPT = 12;
 
 class Conversations {
@@ -27,7 +27,7 @@ class Conversations {
     socket.on('chat.tool', (params) => this.#hear({ event: 'chat.tool', params }));
     socket.on('chat.done', (params) => this.#hear({ event: 'chat.done', params }));
     socket.on('chat.audio', (params) => this.#hear({ event: 'chat.audio', params }));
-    // Sent instead of events that may have been lost between the nodes of a cluster.
+    // The gateway sends this event if events between the nodes of a cluster may have been lost.
     socket.on('records.changed', ({ what }) => {
       if (what !== 'messages') return;
       this.#lose();
@@ -35,7 +35,7 @@ class Conversations {
     });
     socket.watch((state) => {
       if (state === 'lost') this.#lose();
-      // Events before this moment were missed.
+      // Events before the connection was opened were missed.
       if (state === 'open') this.#reload();
     });
   }
@@ -45,7 +45,7 @@ class Conversations {
     const there = id === null ? this.#fresh : this.#kept.get(id);
     const conversation = there ?? new Conversation(id);
     if (id !== null) {
-      // Reinsert it at the end: the map is ordered by last use.
+      // The conversation is reinserted at the end, because the map is ordered by last use.
       this.#kept.delete(id);
       this.#kept.set(id, conversation);
       if (!there) this.#tidy();
@@ -53,7 +53,7 @@ class Conversations {
     return conversation;
   }
 
-  /** Sets the conversation on screen; `null` after the user leaves the page. */
+  /** Sets the conversation on screen, or `null` after the user leaves the page. */
   look(conversation: Conversation | null): void {
     this.#visible = conversation;
     if (conversation?.id) this.unread.delete(conversation.id);
@@ -68,7 +68,7 @@ class Conversations {
       if (id === null) return null;
       this.#kept.set(id, conversation);
       if (this.#fresh === conversation) this.#fresh = new Conversation(null);
-      // Replay the events that arrived before the session ID was known.
+      // Events that arrived before the session ID was known are replayed.
       for (const heard of this.#early) if (heard.params.session === id) this.#tell(conversation, heard);
       return id;
     } finally {
@@ -93,7 +93,7 @@ class Conversations {
       this.working.delete(session);
       if (this.#visible?.id !== session) this.unread.add(session);
     } else if (heard.event === 'chat.audio') {
-      // Audio can arrive after the turn has ended, so it does not mean that the session is working.
+      // Audio can arrive after the turn has ended, so it does not show that the session is working.
       return;
     } else if (heard.event !== 'chat.message' || heard.params.role === 'user') {
       this.working.add(session);
@@ -113,7 +113,10 @@ class Conversations {
     for (const conversation of this.#kept.values()) conversation.forget();
   }
 
-  /** Events were missed while disconnected. Reloads the conversation on screen; others reload when opened. */
+  /**
+   * Reloads the conversation on screen after events were missed while disconnected. Other conversations reload when
+   * they are opened.
+   */
   #reload(): void {
     void this.#visible?.load();
   }

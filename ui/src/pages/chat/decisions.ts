@@ -1,4 +1,4 @@
-// Who allowed or denied the tool calls of a conversation, from the audit log.
+// Shows who allowed or denied the tool calls of a conversation, from the audit log.
 import type { Result } from '../../client/rpc';
 import type { Message } from './turns';
 
@@ -11,8 +11,9 @@ export interface Decision {
 }
 
 /**
- * The decision on the call that a tool message answers: the one on this tool between the message before the output and
- * the output. Calls can run at the same time, so the decision must also match how the call ended, if that is stored.
+ * Returns the decision on the call that a tool message answers. This is the decision on the same tool between the
+ * preceding message and the output. Calls can run concurrently, so the decision must also match the stored end of the
+ * call, if there is one.
  */
 export function decisionOn(output: Message, before: string, rows: readonly Row[]): Decision | null {
   const row = rows.find(({ at, detail }) => {

@@ -7,11 +7,11 @@ export interface DeliveryMessage {
   event: string;
   /** The profile of the webhook. */
   source: string;
-  /** What happened: the first line, with the title of its subject. */
+  /** The first line, which describes the event, with the title of its subject. */
   sentence: string;
-  /** The further lines of the summary. */
+  /** The other lines of the summary. */
   details: string;
-  /** The payload was edited for a replay. */
+  /** Whether the payload was edited for a replay. */
   isEdited: boolean;
 }
 
@@ -21,14 +21,14 @@ const HEAD =
 /** A line with the title of the subject: `Title: Faster` or `Pull request: #42 Faster`. */
 const TITLE = /^(?:(?:Title|Subject):|[A-Z][a-z ]*: [#!]\d+) (.+)$/;
 
-/** Adds the title of the subject to a sentence, as the gateway does for the list of deliveries. */
+/** Adds the title of the subject to a sentence, as the gateway does in the list of deliveries. */
 function withTitle(sentence: string, lines: readonly string[]): string {
   const title = lines.map((line) => TITLE.exec(line)?.[1]).find((found) => found && found !== '(no title)');
   if (!title || !sentence.endsWith('.') || sentence.includes(title)) return sentence;
   return `${sentence.replace(/\.+$/, '')}: ${title}`;
 }
 
-/** The delivery in a message; null if a person wrote it. */
+/** Returns the delivery in a message, or null if a person wrote the message. */
 export function deliveryIn({ content, origin }: Pick<Message, 'content' | 'origin'>): DeliveryMessage | null {
   if (origin !== 'stranger') return null;
   const head = HEAD.exec(content);

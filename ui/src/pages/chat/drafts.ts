@@ -1,4 +1,5 @@
-// Unsent messages, kept for a reload of the page: in the storage of the browser tab, which ends with the tab.
+// Unsent messages. They survive a reload of the page, because they are in the storage of the browser tab. They end with
+// the tab.
 const keyOf = (session: string | null): string => `draft ${session ?? 'new'}`;
 
 export function draftOf(session: string | null): string {

@@ -1,4 +1,4 @@
-// A conversation as a Markdown document. Pure except for `wholeHistory`.
+// Formats a conversation as a Markdown document. Pure except for `wholeHistory`.
 import { CHAT_HISTORY_LIMIT_MAX } from '../../client/generated/limits';
 import { rpc } from '../../client/rpc';
 import { deliveryIn } from './deliveryMessage';
@@ -14,7 +14,9 @@ export interface Names {
   ended: Partial<Record<NonNullable<Message['tool_status']>, string>>;
 }
 
-/** The title, then each message with its author and time. Results of tools are code blocks. */
+/**
+ * Returns the title, then each message with its author and time. Results of tools are code blocks.
+ */
 export function markdownOf(title: string, messages: readonly Stored[], names: Names): string {
   const parts = messages.flatMap((message) => {
     const { role, content, created_at: at } = message;

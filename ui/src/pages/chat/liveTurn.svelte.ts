@@ -1,4 +1,4 @@
-// A turn with live events: text that is not stored yet, tool states, and how the turn ended.
+// A turn with live events: unstored text, tool states, and the end of the turn.
 import { SvelteMap } from 'svelte/reactivity';
 import type { EventParams } from '../../client/rpc';
 
@@ -31,14 +31,17 @@ export class LiveTurn {
     }
   }
 
-  /** Merges the answer from its start up to a recent point with the deltas received in the meantime. */
+  /**
+   * Merges the beginning of the answer up to a recent point with the deltas received in the
+   * meantime.
+   */
   catchUp(beginning: string): void {
     const goesOn = this.text !== '' && this.from <= beginning.length && this.from + this.text.length > beginning.length;
     this.text = goesOn ? beginning.slice(0, this.from) + this.text : beginning;
     this.from = 0;
   }
 
-  /** The answer is stored; the next delta starts another one. */
+  /** Clears the text after the answer is stored. The next delta starts another answer. */
   clear(): void {
     this.heard_ms = Date.now();
     this.text = '';

@@ -1,6 +1,9 @@
-// Removes Markdown signs from a text that a screen reader reads aloud.
+// Removes Markdown syntax from a text for screen readers.
 
-/** The text without the signs of headings, lists, quotes, emphasis, links, images, tables and code. */
+/**
+ * Returns the text without the syntax of headings, lists, quotes, emphasis, links, images, tables
+ * and code.
+ */
 export function plainText(markdown: string): string {
   return markdown
     .replace(/^ {0,3}(```|~~~).*$/gm, '')

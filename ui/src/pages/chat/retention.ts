@@ -7,7 +7,7 @@ import { number } from '../../parts/time';
 const CONVERSATIONS = 'agents.retention_days';
 const AUDIO = 'agents.audio_retention_days';
 
-/** Days that the settings allow; 0 sets no limit. */
+/** The number of days in the settings; 0 means no limit. */
 export interface Retention {
   conversations: number;
   audio: number;
@@ -24,7 +24,10 @@ export const retentionQuery = {
   },
 };
 
-/** What an empty conversation says. Without the settings, it says nothing about how long it is kept. */
+/**
+ * Returns the text for an empty conversation. Without the settings, the text does not mention how
+ * long it is kept.
+ */
 export function welcomeText(agent: string, kept: Retention | null | undefined): string {
   if (!kept) return m.chat_welcome_agent({ agent });
   const { conversations: count } = kept;
@@ -34,7 +37,7 @@ export function welcomeText(agent: string, kept: Retention | null | undefined): 
   return audio === null ? text : `${text} ${audio}`;
 }
 
-/** What is said beside audio; `null` if it is kept as long as its conversation. */
+/** Returns the note beside audio, or `null` if the audio is kept as long as its conversation. */
 export function audioText(kept: Retention | null | undefined): string | null {
   const count = kept?.audio ?? 0;
   return count === 0 ? null : m.chat_audio_days({ count, shown: number(count) });

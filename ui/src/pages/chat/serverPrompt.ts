@@ -3,7 +3,7 @@ import type { Result } from '../../client/rpc';
 
 export type OfferedPrompt = Result<'mcp.prompts'>['prompts'][number];
 
-/** The text of the suggestion below its label. */
+/** Returns the second line of a suggestion. */
 export const hintOf = ({ server, description }: OfferedPrompt): string =>
   description ? `${server}: ${description}` : server;
 

@@ -18,7 +18,10 @@ import type { Asked } from './SessionDialogs.svelte';
 
 export type Session = Result<'sessions.get'>;
 
-/** Path of the delivery that a webhook session was created for, if it belongs to a single delivery. */
+/**
+ * Returns the path of the delivery for which a webhook session was created, if the session belongs
+ * to a single delivery.
+ */
 export function deliveryOf({ key }: Session): string | null {
   const found = /^webhook:[^:]+:(del_[\w-]+)$/.exec(key);
   return found ? `/deliveries/${found[1]}` : null;
@@ -32,7 +35,8 @@ export function nameOf({ key, label }: Pick<Session, 'key' | 'label'>): string {
   if (label === NEW_LABEL) return m.chat_new();
   const [, webhook] = /^webhook:([^:]+)/.exec(key) ?? [];
   if (!webhook) return label;
-  // The label of a webhook's session is the sentence of its delivery until someone renames it.
+  // The label of a webhook's session is the sentence of its delivery until a person renames the
+  // session.
   if (label !== key) return deliverySentenceOf(label, webhook, true);
   const about = key.split(':').slice(2).join(':');
   return !about || about.startsWith('del_') ? m.chat_from_webhook() : subjectOf(about);
@@ -62,5 +66,5 @@ export const tagsIn = (text: string): string[] =>
     .map((tag) => tag.trim())
     .filter((tag) => tag !== '');
 
-/** Whether two spellings are one tag: the case of letters does not matter. */
+/** Returns whether two spellings are the same tag. Upper and lower case are equal. */
 export const isSameTag = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();

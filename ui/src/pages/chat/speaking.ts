@@ -1,5 +1,5 @@
-// Connects the conversation with the player of spoken answers. The player is in a chunk of its own, which loads when the
-// browser is idle, so an answer can begin before it.
+// Connects the conversation with the player of spoken answers. The player is a separate chunk that loads when the
+// browser is idle, so an answer can begin before the player is loaded.
 import type { EventParams } from '../../client/rpc';
 import { socket } from '../../client/socket';
 
@@ -19,7 +19,7 @@ socket.on('chat.audio', (part) => {
   else early.push(part);
 });
 
-/** Registers the player and passes it the parts that have arrived. */
+/** Registers the player and passes it the parts that have already arrived. */
 export function setSpeechPlayer(loaded: SpeechPlayer): void {
   player = loaded;
   const parts = early;
@@ -27,7 +27,7 @@ export function setSpeechPlayer(loaded: SpeechPlayer): void {
   for (const part of parts) loaded.hear(part);
 }
 
-/** Ends the speech in this window, when the user sends, stops or types. */
+/** Stops the speech in this window when the user sends a message, stops the answer or types. */
 export function quiet(): void {
   early = [];
   player?.stop();

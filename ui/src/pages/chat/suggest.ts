@@ -1,4 +1,4 @@
-// The suggestions for the text before the cursor: `/` at the start for prompts and commands, `@` for an agent.
+// Finds suggestions for the text before the cursor: `/` at the start for prompts and commands, `@` for an agent.
 
 export interface Wanted {
   sign: '/' | '@';
@@ -9,7 +9,7 @@ export interface Wanted {
   to: number;
 }
 
-/** The request for suggestions at the cursor; null if there is none. */
+/** Returns the request for suggestions at the cursor, or null if there is none. */
 export function wantedAt(text: string, caret: number): Wanted | null {
   const before = text.slice(0, caret);
   const command = /^\/(\S*)$/.exec(before);
@@ -26,7 +26,10 @@ export interface Suggestion {
   run: () => void;
 }
 
-/** The suggestions whose label contains the text, those that begin with it first. */
+/**
+ * Returns the suggestions whose label contains the text. Labels that begin with the text come
+ * first.
+ */
 export function matching(all: readonly Suggestion[], q: string): Suggestion[] {
   const wanted = q.toLowerCase();
   const starts = ({ label }: Suggestion) => Number(!label.toLowerCase().startsWith(wanted));

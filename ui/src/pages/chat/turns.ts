@@ -20,7 +20,7 @@ export type Part =
 
 export interface Turn {
   id: string;
-  /** `null` while the question is on an older page that is not loaded. */
+  /** The question, or `null` while it is on an older page that is not loaded. */
   question: Message | null;
   parts: Part[];
   /** The agent has given its final answer. */
@@ -32,7 +32,10 @@ export interface Turn {
   last: Message | null;
 }
 
-/** Groups messages into turns, in order. Reuses unchanged turns from `before` to avoid rendering. */
+/**
+ * Groups messages into turns, in order. Reuses unchanged turns from `before` to prevent unnecessary
+ * rendering.
+ */
 export function turnsOf(messages: readonly Message[], before: readonly Turn[] = []): Turn[] {
   const groups = new Map<string, Message[]>();
   for (const message of messages) {
@@ -47,7 +50,7 @@ export function turnsOf(messages: readonly Message[], before: readonly Turn[] = 
   });
 }
 
-/** A message is replaced when its speech was recorded or interrupted, also before the last one of its turn. */
+/** A message is replaced when its speech was recorded or interrupted, even if it is not the last one of its turn. */
 const isSame = (before: readonly Message[], now: readonly Message[]): boolean =>
   before.length === now.length && before.every((message, at) => message === now[at]);
 

@@ -1,4 +1,4 @@
-// Actions on many deliveries: what they apply to, and their questions.
+// Actions on many deliveries: the deliveries that each action applies to, and its question.
 import { LIST_LIMIT_MAX } from '../../client/generated/limits';
 import { m } from '../../paraglide/messages.js';
 import { number } from '../../parts/time';
@@ -15,15 +15,15 @@ const APPLIES: Record<Action, readonly Status[]> = {
 const appliesIn = (action: Action, statuses: readonly Status[]): Status[] =>
   APPLIES[action].filter((status) => statuses.length === 0 || statuses.includes(status));
 
-/** The statuses of the waiting deliveries that a filter admits. */
+/** Returns the statuses of waiting deliveries that a filter includes. */
 export const waitingIn = (statuses: readonly Status[]): Status[] => appliesIn('cancel', statuses);
 
-/** The statuses of the deliveries that can be replayed and that a filter admits. */
+/** Returns the statuses of replayable deliveries that a filter includes. */
 export const replayableIn = (statuses: readonly Status[]): Status[] => appliesIn('replay', statuses);
 
 /**
- * The deliveries that an action applies to, in the order of receipt. Those whose status is not known count: the gateway
- * refuses what does not apply.
+ * Returns the deliveries that an action applies to, in the order of receipt. Includes deliveries of unknown status,
+ * because the gateway refuses those that the action does not apply to.
  */
 export const targetsOf = (
   action: Action,
@@ -37,12 +37,15 @@ export const targetsOf = (
     })
     .sort();
 
-/** The most deliveries that one click selects or finds by their text: an action needs a call for each. */
+/**
+ * The maximum number of deliveries that one click selects or that a search finds, because an action
+ * needs one call per delivery.
+ */
 export const MOST_FOUND = 1000;
-/** The most pages that are read for them. A page of a search may be empty. */
+/** The maximum number of pages that are read to find them. A page of a search may be empty. */
 const MOST_PAGES = 20;
 
-/** What decides whether an action applies to a delivery, and its question. */
+/** The data that decides whether an action applies to a delivery, and its question. */
 export interface Known {
   status: Status;
   error?: string | null;
@@ -53,7 +56,7 @@ interface Listed {
   next_cursor?: string | null;
 }
 
-/** Lists the newest deliveries, at most `MOST_FOUND`. `more`: there may be others. */
+/** Lists the newest deliveries, at most `MOST_FOUND`. `more` is true if there may be others. */
 export async function listNewest(ask: (at: { limit: number; cursor: string | null }) => Promise<Listed>) {
   const found: (Known & { id: string })[] = [];
   let cursor: string | null = null;
@@ -66,7 +69,10 @@ export async function listNewest(ask: (at: { limit: number; cursor: string | nul
   return { found, more: cursor !== null };
 }
 
-/** The question before an action on some deliveries, of which a restored backup holds `held`. */
+/**
+ * Returns the question before an action on some deliveries, of which a restored backup holds
+ * `held`.
+ */
 export function questionOf(action: Action, count: number, held = 0): string {
   const words = { count, shown: number(count) };
   if (action === 'replay') return m.deliveries_bulk_text(words);
@@ -76,13 +82,18 @@ export function questionOf(action: Action, count: number, held = 0): string {
   return held > 0 ? `${text} ${m.deliveries_bulk_retry_held({ count: held, shown: number(held) })}` : text;
 }
 
-/** The question before a replay of those that a text search found. `more`: older ones may match. */
+/**
+ * Returns the question before a replay of deliveries that a text search found. `more` is true if
+ * older ones may match.
+ */
 export function foundQuestion(count: number, more: boolean): string {
   const text = count === 0 ? m.deliveries_bulk_none() : questionOf('replay', count);
   return more ? `${text} ${m.deliveries_bulk_older()}` : text;
 }
 
-/** The question before a replay of all that match, of which one call replays at most `most`. */
+/**
+ * Returns the question before a replay of all matching deliveries. One call replays at most `most`.
+ */
 export function replayQuestion(matched: number, most: number): string {
   if (matched === 0) return m.deliveries_bulk_none();
   if (matched <= most) return questionOf('replay', matched);

@@ -1,4 +1,4 @@
-// The difference of two payloads, with the lines around each change. Pure functions.
+// Computes the difference of two payloads, with the lines around each change. Pure functions.
 import { differenceOf, type Line } from '../../parts/difference';
 
 /** A line, or a placeholder for `skipped` equal lines. */
@@ -6,7 +6,7 @@ export type Shown = Line | { kind: 'gap'; skipped: number };
 
 /** Lines shown before and after a change. */
 const AROUND = 3;
-/** Comparing longer texts would block the page. */
+/** The maximum length of a compared text. Comparing longer texts would block the page. */
 export const MAX_CHARACTERS = 100_000;
 
 /** The changed lines and those around them; empty if the texts are equal. */

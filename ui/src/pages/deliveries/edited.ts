@@ -3,7 +3,7 @@ import { m } from '../../paraglide/messages.js';
 import { channelName } from '../channels/names';
 import type { Delivery } from './status';
 
-/** A longer payload makes typing slow. */
+/** The maximum length of an editable payload. A longer payload makes typing slow. */
 export const MAX_EDITED = 200_000;
 
 interface Edit {
@@ -51,7 +51,10 @@ interface Webhook {
   deliver_to: string | null;
 }
 
-/** Whether the sender was verified, whether the payload goes to a channel, and where payload and answer go. */
+/**
+ * Returns whether the sender was verified, whether the payload is sent to a channel, and the destinations of payload
+ * and answer.
+ */
 export function waysOf(delivery: Delivery, webhook: Webhook | undefined) {
   const target = delivery.target ?? null;
   const forwarded = delivery.session_id == null && target !== null;

@@ -1,4 +1,4 @@
-// What happened, as a sentence, for a delivery.
+// Returns a sentence about the event of a delivery.
 import { m } from '../../paraglide/messages.js';
 import { deliverySentence } from '../../phrases/delivery-sentence.svelte';
 import { subjectOf } from './subject';
@@ -16,8 +16,8 @@ interface Receiver {
 }
 
 /**
- * What happened: the gateway's sentence about the payload, or else the event and its subject. `webhook` is null if it
- * is not known.
+ * Returns the gateway's sentence about the payload, or else the event and its subject. `webhook` is null if it is
+ * unknown.
  */
 export function eventOf({ summary, event_type, entity_key }: Summarized, webhook: Receiver | null): string {
   if (summary) return deliverySentence(summary, webhook?.source_profile ?? null);

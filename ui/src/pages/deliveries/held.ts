@@ -11,8 +11,9 @@ export const isHeldBack = (delivery: { error?: string | null } | undefined): boo
   delivery?.error === WAITS_FOR_RELEASE;
 
 /**
- * Their number. It does not follow the deliveries, because the gateway reads all that wait behind another one to count
- * them, and new ones are never among them. While there are some, it is read again: another window may release them.
+ * The number of held deliveries. It does not follow delivery events: to count, the gateway reads all deliveries that
+ * wait behind another one, and new deliveries are never held. While there are held deliveries, the number is read
+ * again, because another window may release them.
  */
 export const heldBackQuery = {
   queryKey: keys.heldBack,

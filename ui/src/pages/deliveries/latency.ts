@@ -1,4 +1,4 @@
-// How long deliveries took, put together from the histograms of several hours. Pure functions.
+// Computes how long deliveries took, from the histograms of several hours. Pure functions.
 import type { Result } from '../../client/rpc';
 
 export type Latency = NonNullable<Result<'webhooks.stats'>['latency']>;
@@ -9,7 +9,10 @@ export interface Took {
   p95_ms: number;
 }
 
-/** The bucket `4` begins at 0, each other one at half of its end; `over` begins at the highest end. */
+/**
+ * The end of the highest bucket. Bucket `4` begins at 0, and each other bucket begins at half of
+ * its end. `over` begins at the highest end.
+ */
 const LAST_MS = 524_288;
 const beginOf = (end: string): number => (end === 'over' ? LAST_MS : end === '4' ? 0 : Number(end) / 2);
 

@@ -1,6 +1,5 @@
-// The live list of deliveries: cursor pages, updated by events. It is not a TanStack query because a busy
-// sender causes many single-row updates per second in up to 10,000 rows, and invalidating a query would fetch
-// all its pages again.
+// The live list of deliveries: cursor pages that events update. It is not a TanStack query. A busy sender causes many
+// single-row updates per second in up to 10,000 rows, and invalidating a query would fetch all its pages again.
 import { rpc } from '../../client/rpc';
 import { socket } from '../../client/socket';
 import { ASKED_AGAIN_MS } from '../../state/live.svelte';
@@ -12,7 +11,10 @@ const FIRST = 100;
 const FURTHER = 500;
 
 export class DeliveryList {
-  /** The filters of the rows. They change after those in the URL, together with `loading`. */
+  /**
+   * The filters of the current rows. They change later than the filters in the URL, together with
+   * `loading`.
+   */
   filters = $state.raw<Filters>(NO_FILTERS);
   rows = $state.raw<readonly Row[]>([]);
   /** New rows that arrived while the user was scrolled down. */
@@ -22,11 +24,13 @@ export class DeliveryList {
   error = $state.raw<unknown>(null);
   moreError = $state.raw<unknown>(null);
   #cursor = $state.raw<string | null>(null);
-  /** Set by the list component while the first row is out of view. */
+  /** Whether the first row is out of view. The list component sets it. */
   hold = false;
   #asked = 0;
   #came: Change[] = [];
-  /** Changes received during a page request, whose answer may be older than they are. */
+  /**
+   * Changes that were received during a page request. The answer may be older than these changes.
+   */
   #meanwhile: Change[] = [];
   #frame = 0;
 
@@ -42,7 +46,7 @@ export class DeliveryList {
     void this.reload();
   }
 
-  /** Fetches the newest rows again and keeps rows loaded further down. */
+  /** Fetches the newest rows again and keeps rows that were loaded further down. */
   async reload(): Promise<void> {
     const asked = ++this.#asked;
     this.error = null;
@@ -113,14 +117,14 @@ export class DeliveryList {
       socket.on('webhooks.delivery', (delivery) => {
         this.#came.push(delivery);
         this.#frame ||= requestAnimationFrame(() => this.#arrive());
-        // A search also covers the start of the body, which events do not include.
+        // A search also covers the start of the body, which events do not contain.
         if (this.filters.q) again();
       }),
-      // Under load the gateway sends this event instead of one per delivery.
+      // Under load, the gateway sends this event instead of one event per delivery.
       socket.on('records.changed', ({ what }) => what === 'deliveries' && again()),
       socket.watch((state) => {
-        // Events before this moment were missed. HTTP may also have refused the list because the vault is sealed; the
-        // socket does not refuse it.
+        // Events before the connection was opened were missed. Over HTTP, the gateway may also have refused the list
+        // because the vault is sealed. Over the socket, it does not refuse the list.
         if (state === 'open') void this.reload();
       }),
     ];
@@ -135,7 +139,7 @@ export class DeliveryList {
     this.#frame = 0;
     const came = this.#came.splice(0);
     if (this.loading || this.loadingMore) this.#meanwhile.push(...came);
-    // Until the first page is loaded, there may be unknown rows between these.
+    // Until the first page is loaded, there may be unknown rows between these rows.
     if (!this.loading || this.rows.length > 0) this.#join(came);
   }
 
@@ -146,7 +150,7 @@ export class DeliveryList {
     this.fresh = after.fresh;
   }
 
-  /** Fetches pages until one has rows or the list ends: a page may be empty. */
+  /** Fetches pages until one has rows or the list ends, because a page may be empty. */
   async #page(cursor: string | null, limit: number): Promise<{ rows: Row[]; cursor: string | null }> {
     const { webhook, statuses, event, q, restored } = this.filters;
     const period = periodOf(this.filters, Date.now());

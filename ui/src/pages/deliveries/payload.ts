@@ -1,4 +1,4 @@
-// Fetches a payload over HTTP, as text: it may be large, and the raw view shows exactly what was sent.
+// Fetches a payload over HTTP, as text. The payload may be large, and the raw view shows exactly the sent text.
 import { failureOf, notTheGateway, type Details } from '../../client/failure';
 import { send } from '../../client/http';
 import { parseExactly } from './tree';

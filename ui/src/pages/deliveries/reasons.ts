@@ -1,4 +1,5 @@
-// Texts for the gateway's refusal reasons, and its sentences about failures. Sentences of vendors are shown unchanged.
+// Texts for the gateway's refusal reasons and for its sentences about failures. Sentences of vendors are shown
+// unchanged.
 import { m } from '../../paraglide/messages.js';
 import { toldFailure } from '../../phrases/failures.svelte';
 
@@ -29,7 +30,7 @@ const REASONS: Record<string, () => string> = {
 const PROVIDER =
   /^(The model provider .+ (rejected the key|has no key|has no default model|offers several models|reports that the account)|Ollama offers several models|The (key|address) of the model provider |There is no model provider |No language model is configured)/;
 
-/** Whether the settings of the model provider have to change before a replay can succeed. */
+/** Returns whether the settings of the model provider must change before a replay can succeed. */
 export const isOfProvider = (error: string): boolean => PROVIDER.test(error);
 
 export const reasonOf = (error: string): string => REASONS[error]?.() ?? toldFailure(error);

@@ -21,9 +21,9 @@ export interface Row {
   summary: string | null;
   outcome: string | null;
   target: string | null;
-  /** Name of the channel that a text without an agent went to. */
+  /** The name of the channel that received a text without an agent. */
   channel: string | null;
-  /** The payload was edited for a replay. */
+  /** Whether the payload was edited for a replay. */
   edited: boolean;
 }
 
@@ -33,13 +33,13 @@ export interface Filters extends Chosen {
   statuses: readonly Status[];
   event: string;
   q: string;
-  /** Only those that a restored backup holds. */
+  /** Whether to show only deliveries that a restored backup holds. */
   restored: boolean;
 }
 
 export const NO_FILTERS: Filters = { webhook: '', statuses: [], event: '', q: '', restored: false, ...ALWAYS };
 
-/** Changes of the filters, as parts of the address. */
+/** Changes of the filters, as parts of the URL. */
 export type FilterChange = Partial<
   Record<'webhook' | 'status' | 'event' | 'q' | 'restored' | 'time' | 'from' | 'until', string | null>
 >;
@@ -74,19 +74,24 @@ export const rowOf = (delivery: Change): Row => ({
   edited: delivery.edited?.includes('payload') ?? false,
 });
 
-/** Compares an event type with a filter as the gateway does: a `*` at the end stands for any text. */
+/**
+ * Compares an event type with a filter as the gateway does. A `*` at the end stands for any text.
+ */
 const isEvent = (filter: string, event: string): boolean =>
   filter.endsWith('*') ? event.startsWith(filter.slice(0, -1)) : event === filter;
 
-/** Whether a delivery matches the filters. A search misses matches in the body, which events lack. */
+/**
+ * Returns whether a delivery matches the filters. A search does not find matches in the body,
+ * because events do not contain it.
+ */
 export function matches(delivery: Change, filters: Filters, now_ms = Date.now()): boolean {
   const { webhook, statuses, event, q, restored, within_ms, between } = filters;
-  // A new delivery is of no backup.
+  // A new delivery does not come from a backup.
   if (restored) return false;
   if (webhook && delivery.webhook_id !== webhook) return false;
   if (statuses.length > 0 && !statuses.includes(delivery.status)) return false;
   const at = Date.parse(delivery.received_at);
-  // A delivery from before the period changes when it is attempted again.
+  // A delivery that is older than the period changes when it is attempted again.
   if (within_ms > 0 && at < now_ms - within_ms) return false;
   if (between && (at < between[0] || at >= between[1])) return false;
   if (event && !isEvent(event, delivery.event_type ?? '')) return false;
@@ -96,7 +101,10 @@ export function matches(delivery: Change, filters: Filters, now_ms = Date.now())
   return searched.some((text) => text?.toLowerCase().includes(wanted));
 }
 
-/** Index of a row by binary search, newest first (IDs sort by time); -1 if absent. */
+/**
+ * Returns the index of a row by binary search, or -1 if it is absent. Rows are newest first, and
+ * IDs sort by time.
+ */
 export function indexOf(rows: readonly Row[], id: string): number {
   const at = placeOf(rows, id);
   return rows[at]?.id === id ? at : -1;
@@ -120,9 +128,9 @@ export interface Joined {
 }
 
 /**
- * Merges live changes into the list. Known rows are replaced in place. New rows are inserted, or added to
- * `fresh` while the user is scrolled down (`hold`), so that nothing moves. Rows older than the last loaded
- * one are skipped: their page will include them.
+ * Merges live changes into the list. Known rows are replaced in place. New rows are inserted. While the user is
+ * scrolled down (`hold`), they are added to `fresh` instead, so nothing moves. Rows older than the last loaded row are
+ * skipped, because their page will include them.
  */
 export function join(
   before: Joined,

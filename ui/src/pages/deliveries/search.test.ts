@@ -42,7 +42,7 @@ test('without a condition, the first delivery of the list is found', async () =>
 });
 
 test('a search continues through empty pages up to its limit', async () => {
-  // Each of them has examined 2,000 deliveries.
+  // Each page has examined 2,000 deliveries.
   const most = MOST_EXAMINED / 2000;
   for (const first of [1, 50]) {
     for (const [empty, isFound] of [

@@ -1,10 +1,13 @@
-// Searches the pages of a list of deliveries for the first one that fits. A page takes a limited time: it can be short
-// or empty although others follow.
+// Searches the pages of a list of deliveries for the first match. A page takes a limited time, so it can be short or
+// empty although more pages follow.
 import { LIST_LIMIT_MAX } from '../../client/generated/limits';
 
 /** A search ends after about this many deliveries. */
 export const MOST_EXAMINED = 10_000;
-/** A page that is shorter than its limit and has a next page has examined more deliveries than this. */
+/**
+ * A page with a next page that is shorter than its limit has examined more deliveries than this
+ * number.
+ */
 const SHORT_PAGE = 2000;
 
 interface Listed<One> {
@@ -13,15 +16,15 @@ interface Listed<One> {
 }
 
 interface Search<One> {
-  /** Whether a delivery fits; by default, every one does. */
+  /** Returns whether a delivery matches. By default, every delivery does. */
   fits?: (one: One) => boolean;
-  /** The limit of the first page. Most searches need only that one. */
+  /** The limit of the first page. Most searches need only the first page. */
   first: number;
 }
 
 /**
- * Returns the first delivery that fits, or null. `ask` requests a page of the list. `more`: the search ended before the
- * end of the list.
+ * Returns the first matching delivery, or null. `ask` requests a page of the list. `more` is true if the search ended
+ * before the end of the list.
  */
 export async function findDelivery<One>(
   ask: (at: { limit: number; cursor: string | null }) => Promise<Listed<One>>,

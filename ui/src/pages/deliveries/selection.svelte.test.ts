@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Selection } from './selection.svelte';
 
-/** A selection with a run over one entry, which is done. */
+/** A selection with a completed run over one entry. */
 function ran() {
   const selection = new Selection();
   selection.on = true;

@@ -5,7 +5,7 @@ export class Selection {
   /** Whether the rows show checkboxes. */
   on = $state(false);
   readonly ids = new SvelteSet<string>();
-  /** How often the user or a run has stopped selecting. */
+  /** The number of times that the user or a run has stopped selecting. */
   #stops = 0;
 
   toggle(id: string): void {
@@ -19,8 +19,8 @@ export class Selection {
   }
 
   /**
-   * Begins a run over the selected entries. Returns a function for its end, which stops selecting, unless the user has
-   * stopped since or has selected others.
+   * Begins a run over the selected entries. Returns a function for the end of the run. It stops selecting, unless the
+   * user has stopped or has selected other entries in the meantime.
    */
   begin(): () => void {
     const stops = this.#stops;

@@ -1,4 +1,4 @@
-// The outcome of a delivery as a sentence. Pure functions.
+// Returns the outcome of a delivery as a sentence. Pure functions.
 import { m } from '../../paraglide/messages.js';
 import { targetName } from '../channels/names';
 import { plainText } from '../chat/plainText';
@@ -14,8 +14,8 @@ interface Ended {
 }
 
 /**
- * The outcome; empty if there is none yet. `agent` is the name of the webhook's agent; without one, the text was sent
- * to a channel unchanged, and `channel` is the name of the channel at that time.
+ * Returns the outcome, or an empty text if there is none yet. `agent` is the name of the webhook's agent. Without an
+ * agent, the text was sent to a channel unchanged. `channel` is the name of the channel at the time of sending.
  */
 export function outcomeOf(delivery: Ended, agent: string | null): string {
   const { status, outcome, error } = delivery;

@@ -41,7 +41,10 @@ const WAITING: Status[] = ['received', 'queued', 'processing'];
 /** Whether the status is final. */
 export const isOver = (status: Status): boolean => !WAITING.includes(status);
 
-/** The statuses of deliveries whose payload is stored. Those that were refused, filtered or duplicates have none. */
+/**
+ * The statuses of deliveries whose payload is stored. Refused, filtered and duplicate deliveries have no stored
+ * payload.
+ */
 export const WITH_PAYLOAD: Status[] = [...WAITING, 'completed', 'failed'];
 export const hasPayload = (status: Status): boolean => WITH_PAYLOAD.includes(status);
 

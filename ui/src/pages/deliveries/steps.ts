@@ -5,13 +5,15 @@ export type StepId = 'received' | 'verified' | 'filtered' | 'duplicate' | 'queue
 
 export interface Step {
   id: StepId;
-  /** `open`: in progress or waiting. `todo`: not reached yet. `off`: not done, because the webhook does without it. */
+  /**
+   * `open`: in progress or waiting. `todo`: not reached yet. `off`: skipped, because the webhook does not use the step.
+   */
   state: 'done' | 'open' | 'failed' | 'todo' | 'off';
   at: string | null;
 }
 
 export interface Ways {
-  /** Whether the webhook verifies its sender; null if the webhook is gone. */
+  /** Whether the webhook verifies its sender, or null if the webhook no longer exists. */
   verifies: boolean | null;
   /** Whether the payload goes to a channel without an agent. */
   forwards: boolean;

@@ -13,7 +13,7 @@ export interface Bar {
   to_ms: number;
   counts: Record<OutcomeId, number>;
   total: number;
-  /** How long the completed ones took. */
+  /** How long completed deliveries took. */
   took: Took | null;
 }
 
@@ -26,7 +26,7 @@ export type StatsPeriod = Pick<Params<'webhooks.stats'>, 'hours' | 'from' | 'unt
 export const bucketOf = (period: StatsPeriod): 'hour' | 'day' => period.bucket ?? 'hour';
 
 /**
- * Returns the counts of the previous period, which are shown until those of the new one arrive; undefined if their
+ * Returns the counts of the preceding period, which are shown until the new counts arrive. Returns undefined if their
  * buckets have another length, because their bars would have wrong times.
  */
 export const placeholderOf = <Counts>(
@@ -36,8 +36,8 @@ export const placeholderOf = <Counts>(
 ): Counts | undefined => (previous && bucketOf(previous) === bucketOf(period) ? counts : undefined);
 
 /**
- * The period of the chart as parameters of `webhooks.stats`: the period of the list, but at least a day, so that a
- * short period is seen in context. Without a period of the list, the last day or week.
+ * Returns the period of the chart as parameters of `webhooks.stats`. This is the period of the list, but at least a
+ * day, so a short period is shown in context. If the list has no period, it is the last day or week.
  */
 export function periodOfChart(chosen: Chosen, week: boolean, now_ms: number): StatsPeriod {
   if (!chosen.between) {
@@ -58,7 +58,7 @@ export function periodOfChart(chosen: Chosen, week: boolean, now_ms: number): St
   return { from: new Date(from).toISOString(), until: new Date(until).toISOString(), bucket };
 }
 
-/** How many buckets a bar holds, so that there are at most about 30 bars, of 1, 6 or 24 hours, or of days. */
+/** Returns the number of buckets per bar. There are at most about 30 bars, of 1, 6 or 24 hours, or of days. */
 export function bucketsPerBar(count: number, bucket: 'hour' | 'day'): number {
   if (bucket === 'day') return Math.ceil(count / 31);
   return count <= 31 ? 1 : count <= 168 ? 6 : 24;
@@ -106,10 +106,13 @@ export interface Piece {
   height: number;
 }
 
-/** The least height of failures and refusals: they must be seen beside thousands of others. */
+/**
+ * The minimum height of failures and refusals. They must be visible beside thousands of other
+ * deliveries.
+ */
 const LEAST = 4;
 
-/** The segments of a bar from the bottom up, in a box of height 100 whose top is `top`. */
+/** Returns the segments of a bar from the bottom up, in a box of height 100 whose top is `top`. */
 export function piecesOf(bar: Bar, top: number): Piece[] {
   const parts = OUTCOMES.filter(({ id }) => bar.counts[id] > 0).map(({ id }) => {
     const height = (bar.counts[id] / top) * 100;
@@ -143,13 +146,13 @@ export interface Tick {
   left: number;
 }
 
-/** From this length on, the axis shows weekdays and dates instead of hours. */
+/** The minimum length for an axis with weekdays and dates instead of hours. */
 export const LONG_MS = 2 * DAY_MS;
 export const VERY_LONG_MS = 10 * DAY_MS;
 
 /**
- * The labels of the time axis: every six hours, every day in a period of more than two days, and at most ten in one of
- * more than ten days. In local time.
+ * Returns the labels of the time axis in local time: every six hours, or every day in a period of more than two days.
+ * In a period of more than ten days, there are at most ten labels.
  */
 export function ticksOf(from_ms: number, to_ms: number): Tick[] {
   const isLong = to_ms - from_ms > LONG_MS;

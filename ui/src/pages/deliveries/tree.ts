@@ -1,5 +1,5 @@
-// A payload as collapsible lines. Only open branches produce lines, and long branches are split into groups
-// of 100, so a payload of 1 MiB costs no more than its visible part. Pure functions.
+// A payload as collapsible lines. Only open branches produce lines, and long branches are split into groups of 100. A
+// payload of 1 MiB therefore costs no more than its visible part. Pure functions.
 
 export type Path = readonly (string | number)[];
 
@@ -18,7 +18,7 @@ export interface Line {
   range?: readonly [number, number];
 }
 
-/** A number that JavaScript cannot represent exactly; shown as it was sent. */
+/** A number that JavaScript cannot represent exactly. It is shown as it was sent. */
 export class ExactNumber {
   constructor(readonly text: string) {}
 }
@@ -37,7 +37,7 @@ const keysOf = (value: object): (string | number)[] =>
 
 const childOf = (value: object, key: string | number): unknown => (value as Record<string | number, unknown>)[key];
 
-/** Number of children per group: the smallest power of 100 that gives at most 100 groups. */
+/** Returns the number of children per group: the smallest power of 100 with at most 100 groups. */
 function stepOf(count: number): number {
   let step = 1;
   while (count / step > GROUP) step *= GROUP;
@@ -109,7 +109,10 @@ export function openFor(root: unknown, path: Path): string[] {
   return ids;
 }
 
-/** The initially open branches: level by level while the number of lines stays within `budget`. */
+/**
+ * Returns the initially open branches. Levels are opened one by one while the number of lines stays
+ * within `budget`.
+ */
 export function openAtFirst(root: unknown, budget = 60): Set<string> {
   const open = new Set<string>();
   let level: { value: unknown; path: Path }[] = [{ value: root, path: [] }];
@@ -130,7 +133,10 @@ export function openAtFirst(root: unknown, budget = 60): Set<string> {
   return open;
 }
 
-/** Paths of keys and plain values that contain `text`, in document order, at most `most`. */
+/**
+ * Returns the paths of keys and plain values that contain `text`, in document order, at most `most`
+ * paths.
+ */
 export function search(root: unknown, text: string, most = 500): Path[] {
   const wanted = text.toLowerCase();
   const found: Path[] = [];
@@ -155,9 +161,11 @@ interface Context {
   source?: string;
 }
 
-/** Parses JSON. Keeps the source text of inexact numbers, if the browser's reviver provides it. */
+/**
+ * Parses JSON. Keeps the source text of inexact numbers if the browser passes it to the reviver.
+ */
 export function parseExactly(text: string): unknown {
-  // A reviver is slow, so use it only if the text has such a long number.
+  // A reviver is slow, so it is used only if the text contains such a long number.
   if (!/\d{16}/.test(text)) return JSON.parse(text);
   const reviver = (_: string, value: unknown, context?: Context): unknown =>
     typeof value === 'number' && !Number.isSafeInteger(value) && context?.source && String(value) !== context.source

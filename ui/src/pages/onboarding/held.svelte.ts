@@ -1,5 +1,5 @@
-// One-time data from the setup: the recovery key until the user confirms that they stored it, and the reset
-// settings. It is kept in memory only. The browser warns before a reload or a closed window loses it.
+// One-time data from the setup: the recovery key until the user confirms that it is stored, and the reset settings. The
+// data is only in memory. The browser shows a warning before a reload or a closed window discards it.
 
 import { m } from '../../paraglide/messages.js';
 import { showRecoveryKey } from '../../parts/recovery-key';
@@ -8,7 +8,7 @@ import { session } from '../../state/session.svelte';
 export const held = $state<{
   key: string | null;
   stored: boolean;
-  /** Settings that a remote caller changed before the setup, and that the setup reset. */
+  /** Settings that a remote caller changed before the setup and that the setup reset. */
   reverted: readonly string[];
 }>({ key: null, stored: false, reverted: [] });
 

@@ -8,7 +8,10 @@ export function inOrder(providers: readonly Provider[]): Provider[] {
   return providers.filter(isModelProvider).toSorted((a, b) => rank(a) - rank(b) || a.id.localeCompare(b.id));
 }
 
-/** An ID from a server's URL: `openrouter` for openrouter.ai, `local` for IPs and localhost. */
+/**
+ * Returns an ID for a server's URL: `openrouter` for openrouter.ai, `local` for IP addresses and
+ * localhost.
+ */
 export function idFor(address: string, taken: readonly string[]): string {
   const base = nameIn(address);
   if (!taken.includes(base)) return base;

@@ -3,7 +3,7 @@
 export const STEPS = ['access', 'recovery', 'passkey', 'model', 'channel', 'webhook', 'done'] as const;
 export type Step = (typeof STEPS)[number];
 
-/** The stages shown to the user; the first one covers 3 steps. */
+/** The stages shown to the user. The first stage covers three steps. */
 export const STAGES = ['access', 'model', 'channel', 'webhook'] as const;
 export type Stage = (typeof STAGES)[number];
 
@@ -13,7 +13,9 @@ export function stageOf(step: Step): Stage | null {
   return step === 'model' || step === 'channel' || step === 'webhook' ? step : 'access';
 }
 
-/** The step in the URL; null if it has none. Before setup, always `access`. */
+/**
+ * Returns the step in the URL, or null if the URL has none. Before setup, always returns `access`.
+ */
 export function stepOf(query: string, setupRequired: boolean): Step | null {
   if (setupRequired) return 'access';
   const named = new URLSearchParams(query).get('step');
@@ -24,12 +26,15 @@ export function stepOf(query: string, setupRequired: boolean): Step | null {
 
 export const addressOf = (step: Step): string => `/onboarding?step=${step}`;
 
-/** The step after this one. A passkey is offered only if one can be created and none exists. */
+/** Returns the next step. A passkey is offered only if one can be created and none exists. */
 export function after(step: Step, passkeyOffered: boolean): Step {
   const next = STEPS[STEPS.indexOf(step) + 1] ?? 'done';
   return next === 'passkey' && !passkeyOffered ? 'model' : next;
 }
 
-/** The step to show after `from` is done; null if the user has left it since, by Back or by skipping it. */
+/**
+ * Returns the step to show after `from` is done. Returns null if the user has already left `from`, by Back or by
+ * skipping it.
+ */
 export const advance = (shown: Step | null, from: Step, passkeyOffered: boolean): Step | null =>
   shown === from ? after(from, passkeyOffered) : null;

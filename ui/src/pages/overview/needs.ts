@@ -5,7 +5,7 @@ import { isWaiting } from '../channels/people';
 import { nearness } from '../settings/security/expiry';
 import type { TranslatedCheck } from '../settings/system/doctor';
 
-/** A budget is named from this share on. */
+/** The used share from which a budget is listed. */
 const NEAR_END = 0.8;
 
 export interface Expiring {
@@ -15,16 +15,19 @@ export interface Expiring {
 }
 
 export interface Facts {
-  /** What happens to new deliveries because the vault is sealed; null if it is not. */
+  /** The handling of new deliveries while the vault is sealed, or null if it is not sealed. */
   sealed: 'refused' | 'held' | null;
-  /** No provider of language models can be used. */
+  /** Whether no provider of language models can be used. */
   no_model: boolean;
   approvals: readonly unknown[];
   /** Deliveries that failed in the shown period. */
   failed: number;
   /** Deliveries that a restored backup holds. */
   restored: number;
-  /** A delivery has waited for long, although neither a pause nor a restored backup holds it. */
+  /**
+   * Whether a delivery has waited for long, although neither a pause nor a restored backup holds
+   * it.
+   */
   waiting: boolean;
   /** The health checks. */
   checks: readonly Pick<TranslatedCheck, 'id' | 'ok' | 'message' | 'urgent' | 'inLanguage'>[];

@@ -1,10 +1,10 @@
-// Deliveries that have waited for long.
+// Finds deliveries that have waited for long.
 import { LIST_LIMIT_MAX } from '../../client/generated/limits';
 import { rpc, type Result } from '../../client/rpc';
 import { HOUR_MS } from '../../parts/units';
 import { isHeldBack } from '../deliveries/held';
 
-/** Deliveries that have waited for longer are named. */
+/** The wait after which a delivery is listed. */
 const LONG_WAIT_MS = HOUR_MS;
 /** The size of the first page, which is enough in most cases. */
 const FEW = 50;
@@ -13,7 +13,7 @@ const MAX_PAGES = 20;
 
 /**
  * Returns whether a delivery has waited for long, although neither a restored backup nor one of these paused webhooks
- * holds it. Those have lines of their own. Reads about 10,000 deliveries if all of them are held.
+ * holds it. Held deliveries have separate lines. Reads about 10,000 deliveries if all of them are held.
  */
 export async function waitsLong(paused: readonly string[], now_ms: number): Promise<boolean> {
   const filter = {

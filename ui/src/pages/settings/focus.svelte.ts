@@ -1,8 +1,8 @@
 import { tick } from 'svelte';
 
 /**
- * Moves the focus to the heading of the page when `part` changes: each part of a section has its own view. Call it while
- * a component is created.
+ * Moves the focus to the heading of the page when `part` changes, because each part of a section has its own view. Call
+ * it while a component is created.
  */
 export function focusHeadingOf(part: () => string | undefined): void {
   let shown: string | undefined | null = null;

@@ -6,9 +6,12 @@ import { m } from '../../paraglide/messages.js';
 export interface ConditionDraft {
   path: string;
   is: Comparison;
-  /** A number, true, false, null or a text in quotation marks as in JSON, or any other text. */
+  /** A number, true, false, null, a text in JSON quotation marks, or any other text. */
   value: string;
-  /** An alternative to the condition before it. The first one has none before it. */
+  /**
+   * Whether the condition is an alternative to the previous condition. Always false for the first
+   * condition.
+   */
   or: boolean;
 }
 
@@ -20,7 +23,7 @@ export const emptyCondition = (): ConditionDraft => ({ path: '', is: 'equals', v
 
 export const takesValue = (is: Comparison): boolean => is !== 'exists' && is !== 'missing';
 
-/** Reads a typed value. What is not JSON is a text, and so is a list or an object. */
+/** Reads a typed value. Lists, objects and invalid JSON are read as text. */
 export function valueOf(typed: string): Value {
   const text = typed.trim();
   try {
@@ -33,11 +36,13 @@ export function valueOf(typed: string): Value {
   return text;
 }
 
-/** A value as it is typed. A field for one line cannot show control characters. */
+/**
+ * Returns a value as the user would type it. A single-line field cannot show control characters.
+ */
 const textOf = (value: Value): string =>
   typeof value === 'string' && valueOf(value) === value && !/\p{Cc}/u.test(value) ? value : JSON.stringify(value);
 
-/** A path, also if it was copied from a template with its braces. */
+/** Returns a path without the braces of a template that it may have been copied with. */
 const pathOf = (typed: string): string => typed.trim().replace(/^\{(.*)\}$/, '$1');
 
 export const filterConditions = (stored: readonly Condition[] | undefined): ConditionDraft[] =>
@@ -48,7 +53,7 @@ export const filterConditions = (stored: readonly Condition[] | undefined): Cond
     or: or ?? false,
   }));
 
-/** The conditions as a request parameter; null without any. */
+/** Returns the conditions as a request parameter, or null if there are none. */
 export const payloadFilterOf = (typed: readonly ConditionDraft[]): Condition[] | null =>
   typed.length === 0
     ? null
@@ -84,7 +89,7 @@ export function conditionErrors(typed: readonly ConditionDraft[]): Record<string
   return errors;
 }
 
-/** The gateway's reason for a refusal at the field that it names, or at the whole filter. */
+/** Puts the gateway's reason for a refusal at the named field or at the whole filter. */
 export function placedErrors(errors: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const { number, member, reason } =
     /^condition (?<number>\d+): (?<member>path|is|value): (?<reason>.+)$/s.exec(errors.payload_filter ?? '')?.groups ??

@@ -20,10 +20,13 @@ export interface Draft {
   profile: string;
   enabled: boolean;
   filter: 'all' | 'only' | 'except';
-  /** Checked types of the catalog; `others` lists further ones, split by commas or line breaks. */
+  /**
+   * The checked event types of the sender. `others` lists further types, separated by commas or
+   * line breaks.
+   */
   picked: string[];
   others: string;
-  /** Event types to skip even though `only` includes them. */
+  /** Event types to skip even if `only` includes them. */
   never: string;
   conditions: ConditionDraft[];
   eventHeader: string;
@@ -38,7 +41,7 @@ export interface Draft {
   /** Whether the template is the JSON body of the request. */
   isJson: boolean;
   target: string;
-  /** The channel of the agent's answers; empty for none. */
+  /** The channel for the agent's answers. Empty means no channel. */
   answerTo: string;
   answerTemplate: string;
   answerIsJson: boolean;
@@ -103,8 +106,8 @@ export const emptyDraft = (): Draft => ({
 const UNSIGNED: readonly AuthMode[] = ['none', 'static_header', 'bearer'];
 
 /**
- * The replay guard to propose. Standard Webhooks signs its message ID, whatever the profile. Without a signature, the
- * guard protects nothing and could drop a delivery with a known body.
+ * Returns the replay guard to propose. Standard Webhooks signs its message ID in every profile. Without a signature,
+ * the guard gives no protection and could drop a delivery whose body was received before.
  */
 export const proposedGuard = (profile: ProfileInfo | undefined, mode: AuthMode): ReplayGuard =>
   mode === 'standard_webhooks' || UNSIGNED.includes(mode) ? 'key' : (profile?.replay_guard ?? 'key');
@@ -152,7 +155,10 @@ export function draftOf(webhook: Webhook, catalog: readonly string[]): Draft {
   };
 }
 
-/** The public tools a policy allows: none without a policy, all not denied without an allow list. */
+/**
+ * Returns the public tools that a policy allows. Without a policy, there are none. Without an allow
+ * list, all tools are allowed that are not denied.
+ */
 export function allowedTools(policy: ToolPolicy | null): string[] {
   if (!policy) return [];
   const names = (list: readonly string[], tool: string) =>
@@ -162,12 +168,14 @@ export function allowedTools(policy: ToolPolicy | null): string[] {
   );
 }
 
-/** The form as request parameters, without the secret; null selects the gateway's default. */
+/**
+ * Returns the form as request parameters without the secret. Null selects the gateway's default.
+ */
 export function inputOf(draft: Draft): Input {
   const picked = [...draft.picked.toSorted(), ...entries(draft.others)];
   const text = (value: string) => (value.trim() === '' ? null : value);
   const isJson = draft.forward ? draft.isJson : draft.answerTo !== '' && draft.answerIsJson;
-  // A JSON body contains nothing but the template.
+  // A JSON body contains only the template.
   const extra = isJson ? [] : Object.entries(draft.extra).filter(([, value]) => value !== '');
   const cidrs = entries(draft.cidrs);
   return {
@@ -203,7 +211,7 @@ export function inputOf(draft: Draft): Input {
   };
 }
 
-/** The parameters of a new webhook, without those left at null. */
+/** Returns the parameters of a new webhook without null values. */
 export function creation(draft: Draft): Input {
   const said = Object.entries(inputOf(draft)).filter(([, value]) => value !== null);
   const input: Input = Object.fromEntries(said);
@@ -211,7 +219,7 @@ export function creation(draft: Draft): Input {
   return input;
 }
 
-/** The changed parameters between two drafts; null if nothing changed. */
+/** Returns the parameters that differ between two drafts, or null if none differ. */
 export function changes(before: Draft, after: Draft): Input | null {
   const old: Record<string, unknown> = { ...inputOf(before) };
   const changed = Object.entries(inputOf(after)).filter(
@@ -222,14 +230,16 @@ export function changes(before: Draft, after: Draft): Input | null {
   return Object.keys(input).length > 0 ? input : null;
 }
 
-/** The form after `sent` was stored as `stored`. What the user has typed since stays, and is not saved yet. */
+/**
+ * Returns the form after `sent` was stored as `stored`. Keeps text that the user typed since, which is not saved yet.
+ */
 export function afterSave(now: Draft, sent: Draft, stored: Draft): Draft {
   if (JSON.stringify(now) === JSON.stringify(sent)) return stored;
-  // Another window may have changed the fields that the user left as they were.
+  // Another window may have changed the fields that the user left unchanged.
   const typed = rebased(now, sent, stored);
   const isStored = sent.ownSecret && now.secret === sent.secret;
-  // An empty secret of the user's own would be refused with the next change.
+  // The next change would be refused if the user's own secret were empty.
   if (isStored) return { ...typed, ownSecret: false, secret: '' };
-  // A record does not contain them, so they are as the user typed them.
+  // A record does not contain these fields, so keep what the user typed.
   return { ...typed, ownSecret: now.ownSecret, secret: now.secret };
 }

@@ -1,5 +1,5 @@
-// Sends the form of a webhook. Its fields have no names: some belong to several controls, and a condition's field
-// contains its position. So a refusal is at its field if the form shows an error after it.
+// Sends the form of a webhook. Several controls share one of its field names, and the field name of a condition
+// contains its position. The error of a refusal is therefore shown at a field only if the form shows it there.
 import { isFailure } from '../../client/failure';
 import { sentence, Submission } from '../../parts/submission.svelte';
 import { placedErrors } from './conditions';

@@ -1,4 +1,4 @@
-// New secrets, each for the one time it is shown. They are kept in memory only, until the user dismisses them.
+// New secrets, each of which is shown once. Kept only in memory until the user dismisses them.
 import { SvelteMap } from 'svelte/reactivity';
 import { m } from '../../paraglide/messages.js';
 import { full } from '../../parts/time';
@@ -19,7 +19,7 @@ export interface Fresh {
   toast?: number;
 }
 
-/** By the ID of the webhook: one may be rotated while the secret of another is not shown yet. */
+/** Keyed by webhook ID. A secret may be rotated before the secret of another webhook was shown. */
 export const fresh = new SvelteMap<string, Fresh>();
 
 export function addFresh(one: Fresh): void {
@@ -35,14 +35,14 @@ const TITLES = {
 
 export const titleOf = ({ how }: Fresh): string => TITLES[how]();
 
-/** Where to enter the secret, and how long the previous one is valid. */
+/** Returns where to enter the secret and how long the previous secret is valid. */
 export function textOf({ how, until_ms }: Fresh): string {
   if (how !== 'rotated') return m.webhooks_fresh_text();
   if (until_ms === null) return m.webhooks_fresh_at_once();
   return m.webhooks_fresh_both({ time: full(new Date(until_ms).toISOString()) });
 }
 
-/** Shows a secret that arrived after the user left the form: on the page of the webhook or, if that is not open, above. */
+/** Shows a secret that arrived after the user left the form, on the open page of the webhook or else above any page. */
 export function showLate(one: Fresh & { name: string }): void {
   if (one.secret === null || place.path === pageOf(one.id)) return addFresh(one);
   dropFresh(one.id);
@@ -59,7 +59,7 @@ export function showLate(one: Fresh & { name: string }): void {
 
 export const pageOf = (id: string): string => `/webhooks/${id}`;
 
-/** Removes what is kept for a webhook, and the toast that leads to it. */
+/** Removes the secret and warning of a webhook and the toast that leads to them. */
 export function dropFresh(id: string): void {
   dismissPointer(id);
   fresh.delete(id);

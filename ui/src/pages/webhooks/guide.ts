@@ -1,4 +1,4 @@
-// Setup steps for a sender: from the gateway's guide or, without a matching profile, by authentication mode.
+// Setup steps for a sender from the gateway's guide or, without a matching profile, by authentication mode.
 import type { ProfileInfo, Webhook } from '../../client/generated/rpc';
 import { m } from '../../paraglide/messages.js';
 
@@ -8,7 +8,9 @@ export interface Steps {
   notes: string[];
 }
 
-/** Parses the gateway's guide: numbered lines are steps, others notes. Drops the curl line (see `TryIt`). */
+/**
+ * Parses the gateway's guide. Numbered lines are steps and other lines are notes. Drops the curl line (see `TryIt`).
+ */
 export function parse(guide: string): Steps {
   const lines = guide.split('\n').filter((line) => line.trim() !== '');
   const step = /^\d+\.\s+/;

@@ -1,10 +1,11 @@
-// The query for the payload of the webhook's latest delivery with a payload. The webhook's form shows it as a sample.
+// Returns the query for the payload of the webhook's latest delivery that has a payload. The webhook's form shows it as
+// a sample.
 import { keys } from '../../client/keys';
 import { rpc } from '../../client/rpc';
 import { findDelivery } from '../deliveries/search';
 import { WITH_PAYLOAD } from '../deliveries/status';
 
-/** `id` is the webhook's; a new one has no delivery. */
+/** `id` is the ID of the webhook. A new webhook has no delivery. */
 export const latestPayload = (id: string | undefined) => ({
   queryKey: [...keys.deliveries, 'latest payload', id ?? ''],
   enabled: id !== undefined,

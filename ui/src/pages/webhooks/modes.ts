@@ -10,7 +10,7 @@ export interface Modes {
   all: readonly AuthModeInfo[];
   of: (mode: AuthMode) => AuthModeInfo | undefined;
   name: (mode: AuthMode) => string;
-  /** The sender generates the secret and the user pastes it here. */
+  /** Whether the sender generates the secret, which the user pastes here. */
   isSecretBrought: (mode: AuthMode) => boolean;
 }
 
@@ -35,7 +35,10 @@ const NAMES: Partial<Record<AuthMode, () => string>> = {
   static_header: m.webhooks_mode_static,
 };
 
-/** The name of a mode. Modes of a single sender are named after it; in English, the gateway's names also have the header. */
+/**
+ * Returns the name of a mode. A mode of a single sender has the sender's name. In English, the gateway's names also
+ * contain the header.
+ */
 export function modeName(
   mode: AuthMode,
   info: Pick<AuthModeInfo, 'name'> | undefined,
@@ -54,7 +57,10 @@ export function modeName(
 
 const GENERAL: readonly AuthMode[] = ['static_header', 'bearer', 'standard_webhooks', 'none'];
 
-/** The modes to offer: the sender's own first, then the general ones. The generic profile offers all. */
+/**
+ * Returns the modes to offer, first the sender's own modes, then the general modes. The generic
+ * profile offers all modes.
+ */
 export function modesFor(all: readonly AuthMode[], profile: string, own: AuthMode, current: AuthMode): AuthMode[] {
   const offered = profile === 'generic' ? [...GENERAL, ...all] : [own, ...GENERAL, current];
   return [...new Set(offered)];

@@ -1,7 +1,10 @@
 import type { DeliveryStats, DeliveryStatus } from '../../client/generated/rpc';
 import { STATUSES } from '../deliveries/status';
 
-/** Totals over all buckets: all deliveries, failed, rejected, and the failure rate of completed work. */
+/**
+ * Returns the totals over all buckets of all, failed and rejected deliveries, and the failure rate
+ * of completed work.
+ */
 export function totals(stats: DeliveryStats): { all: number; failed: number; rejected: number; rate: number | null } {
   const sum = (...names: DeliveryStatus[]) =>
     stats.buckets.reduce(

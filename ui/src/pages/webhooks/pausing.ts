@@ -1,4 +1,4 @@
-// Pauses and resumes a webhook; takes effect at once.
+// Pauses and resumes a webhook immediately.
 import type { QueryClient } from '@tanstack/svelte-query';
 import type { Webhook } from '../../client/generated/rpc';
 import { rpc } from '../../client/rpc';

@@ -2,7 +2,7 @@
 import type { ProfileInfo } from '../../client/generated/rpc';
 import { m } from '../../paraglide/messages.js';
 
-/** The names that are not the same in every language. */
+/** The names that differ between languages. */
 const NAMES: Record<string, () => string> = {
   discord_interactions: m.webhooks_sender_discord_interactions,
   gitea: m.webhooks_sender_gitea,
@@ -10,10 +10,10 @@ const NAMES: Record<string, () => string> = {
   schedule: m.webhooks_sender_schedule,
 };
 
-/** The sender's name: the product name in parentheses if the gateway gives one. */
+/** Returns the sender's name, which is the product name in parentheses if the gateway gives one. */
 export const productName = ({ id, name }: Pick<ProfileInfo, 'name'> & Partial<Pick<ProfileInfo, 'id'>>): string =>
   NAMES[id ?? '']?.() ?? /\(([^)]+)\)$/.exec(name)?.[1] ?? name;
 
-/** The sender's name in lists of senders, where the profile for any sender comes last. */
+/** Returns the sender's name for lists of senders. The profile for any sender comes last. */
 export const senderName = (profile: Pick<ProfileInfo, 'id' | 'name'>): string =>
   profile.id === 'generic' ? m.webhooks_source_generic_name() : productName(profile);

@@ -1,4 +1,4 @@
-// The query for the known senders and the authentication modes. They change only with the gateway's version.
+// The query for the known senders and the authentication modes, which change only with the gateway's version.
 import { keys } from '../../client/keys';
 import { rpc, type Result } from '../../client/rpc';
 import { textsOf } from '../../phrases/texts';

@@ -36,7 +36,7 @@ it('keeps a schedule as it is when nothing is changed', () => {
 });
 
 it('shows one run in the local time of its zone, and sends the moment only while it is unchanged', () => {
-  // The second of two half past two, when the clocks are set back.
+  // The second half past two, when the clocks are set back.
   const at = '2026-10-25T01:30:00.500Z';
   const draft = scheduleDraftOf({ at, timezone: 'Europe/Berlin' });
   expect(draft.at).toBe('2026-10-25T02:30');

@@ -1,4 +1,4 @@
-// A schedule as form state, and as a sentence. Pure functions.
+// Converts a schedule to form state and to a sentence. All functions are pure.
 import { SCHEDULE_INPUT_EVERY_SECONDS_MAX, SCHEDULE_INPUT_EVERY_SECONDS_MIN } from '../../client/generated/limits';
 import type { Schedule } from '../../client/generated/rpc';
 import type { Params } from '../../client/rpc';
@@ -16,10 +16,10 @@ export interface ScheduleDraft {
   cron: string;
   every: string;
   unit: Unit;
-  /** The value of a `datetime-local` field; a moment if the browser does not support the zone of the record. */
+  /** The value of a `datetime-local` field, or a moment if the browser does not support the zone of the record. */
   at: string;
   timezone: string;
-  /** The moment of the record, and what `at` and `timezone` are for it. */
+  /** The moment of the record, with the matching values of `at` and `timezone`. */
   stored: { moment: string; at: string; timezone: string } | null;
 }
 
@@ -46,7 +46,7 @@ export const emptySchedule = (): ScheduleDraft => ({
   stored: null,
 });
 
-/** The largest unit of which the interval is a multiple. */
+/** Returns the interval in the largest unit of which it is a multiple. */
 function inUnits(seconds: number): { count: number; unit: Unit } {
   const units: Unit[] = ['days', 'hours', 'minutes'];
   const unit = units.find((one) => seconds % SECONDS[one] === 0) ?? 'seconds';
@@ -67,10 +67,10 @@ export function scheduleDraftOf(schedule: Schedule | null | undefined): Schedule
   return { ...empty, kind: 'at', at: local, timezone, stored: { moment: at, at: local, timezone } };
 }
 
-/** A moment as the value of a `datetime-local` field in a zone. */
+/** Returns a moment as the value of a `datetime-local` field in a zone. */
 function localTime(moment: string, timeZone: string): string {
   try {
-    // Swedish dates are written as in ISO 8601.
+    // Swedish dates have the ISO 8601 format.
     const format = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'medium', timeZone });
     return format.format(new Date(moment)).replace(' ', 'T').replace(/:00$/, '');
   } catch {
@@ -83,14 +83,14 @@ export function scheduleInputOf(draft: ScheduleDraft): ScheduleInput {
   const { timezone, stored } = draft;
   if (draft.kind === 'cron') return { cron: draft.cron.trim(), timezone };
   if (draft.kind === 'at') {
-    // The local time leaves out milliseconds, and may occur twice when clocks are set back.
+    // The local time omits milliseconds and may occur twice when clocks are set back.
     const isSame = stored?.at === draft.at && stored.timezone === timezone;
     return { at: isSame ? stored.moment : draft.at, timezone };
   }
   return { every_seconds: Math.round(numberOf(draft.every) * SECONDS[draft.unit]), timezone };
 }
 
-/** What is missing from the form. The gateway checks the rest. */
+/** Returns the error of a missing value. The gateway checks the rest. */
 export function scheduleError(draft: ScheduleDraft): string | null {
   if (draft.kind === 'cron') return draft.cron.trim() === '' ? m.webhooks_schedule_error_cron() : null;
   if (draft.kind === 'at') return draft.at === '' ? m.webhooks_schedule_error_at() : null;
@@ -103,7 +103,7 @@ export function scheduleError(draft: ScheduleDraft): string | null {
   return isValid ? null : m.webhooks_error_number({ most: number(most) });
 }
 
-/** The date and time of a run in the zone of its schedule. */
+/** Returns the date and time of a run in the zone of its schedule. */
 export function runTime(run: string, timezone: string): string {
   const at = new Date(run);
   const format = (timeZone: string) =>
@@ -127,7 +127,10 @@ export function runTime(run: string, timezone: string): string {
 
 const DAYS = ['SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT', 'SUN'];
 
-/** The names of the days of a cron field such as `MON,WED` or `1-3`. Null for other forms. */
+/**
+ * Returns the names of the days of a cron field such as `MON,WED` or `1-3`, or null for other
+ * forms.
+ */
 function days(field: string): string[] | null {
   const index = (name: string) => (/^[0-7]$/.test(name) ? Number(name) : DAYS.indexOf(name.toUpperCase()));
   const found = field.split(',').flatMap((part) => {
@@ -142,7 +145,7 @@ function days(field: string): string[] | null {
 
 const listed = (names: readonly string[]): string => new Intl.ListFormat(regional()).format(names);
 
-/** A common pattern in words, or null. */
+/** Returns a description of a common pattern, or null. */
 function patternWords(cron: string): string | null {
   const [minute = '', hour = '', day = '', month = '', weekday = '', ...more] = cron.trim().split(/\s+/);
   if (more.length > 0 || month !== '*') return null;

@@ -7,7 +7,7 @@ const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 /** Placeholder for a secret that is not available. */
 export const PLACEHOLDER = 'put-the-secret-here';
 
-/** The shell commands. `secret` is null if it is not available. */
+/** Returns the shell commands. `secret` is null if it is not available. */
 export function shellLines(webhook: Webhook, profile: ProfileInfo, mode: AuthModeInfo, secret: string | null): string {
   const { sample } = profile;
   const { lines, headers, body_time } = mode.shell;
@@ -32,10 +32,13 @@ export function shellLines(webhook: Webhook, profile: ProfileInfo, mode: AuthMod
   ].join('\n');
 }
 
-/** Adds the current time to the object, so that the webhook does not skip it as a repeat. */
+/**
+ * Adds the current time to the JSON object, because the webhook would skip an identical body as a
+ * repeat.
+ */
 const unlike = (json: string): string => quoted(json).replace('{', `{"sent":"'$(date +%s)'",`);
 
-/** A form with the current time, and the text that its signature covers besides the URL. */
+/** Returns a form with the current time, and the text that is signed together with the URL. */
 function form(payload: Record<string, unknown>): string[] {
   const fields = { ...payload, sent: '$SENT' } as Record<string, string>;
   const sorted = Object.keys(fields).sort();

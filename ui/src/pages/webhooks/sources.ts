@@ -25,7 +25,7 @@ export interface Source {
   mode: AuthMode;
 }
 
-/** Icons by profile. All others have the webhook icon. */
+/** Icons by profile. Other profiles have the webhook icon. */
 const ICONS: Readonly<Record<string, LucideIcon>> = {
   codehost_a: GitPullRequest,
   codehost_b: GitMerge,
@@ -45,7 +45,7 @@ const ANY: readonly string[] = ['generic', 'standard_webhooks'];
 export const sourceIcon = (profile: string): LucideIcon => ICONS[profile] ?? Webhook;
 
 export interface Sources {
-  /** Senders with a profile of their own. */
+  /** Senders with a separate profile. */
   known: Source[];
   any: Source[];
 }
@@ -78,8 +78,8 @@ export function sources(profiles: readonly ProfileInfo[]): Sources {
 const folded = (text: string): string => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
 
 /**
- * The known senders with words that start with each typed word, in name, ID or text: those found by their name first.
- * `named` is how many match, with those for any sender.
+ * Returns the known senders whose name, ID or text has words that start with each typed word. Senders found by name
+ * come first. `named` counts the matches and the sources for any sender.
  */
 export function found({ known, any }: Sources, typed: string): { list: readonly Source[]; named: number } {
   const words = folded(typed).split(/\s+/).filter(Boolean);

@@ -8,20 +8,23 @@ interface Channel {
   enabled: boolean;
 }
 
-/** The target of a channel; built-in channels are addressed by type alone. */
+/** Returns the target of a channel. Built-in channels are addressed only by type. */
 const targetOf = ({ id, type }: Channel) => (id === type ? type : `${type}:${id}`);
 
-/** Whether a target accepts a JSON body of the owner's own form. */
+/** Whether a target accepts a JSON body in a custom format. */
 export const takesJson = (target: string, types: readonly { type: string; takes_json: boolean }[] | undefined) =>
   types?.some(({ type, takes_json }) => takes_json && type === target.split(':')[0]) ?? false;
 
-/** The channel's name, followed by its type if that says more. */
+/** Returns the channel's name, followed by its type if the type adds information. */
 function nameIn(channel: Channel, type: string): string {
   const name = channelName(channel);
   return name === type ? name : `${name} (${type})`;
 }
 
-/** The channels as options, with the current target even if its channel no longer exists. */
+/**
+ * Returns the channels as options, including the current target even if its channel no longer
+ * exists.
+ */
 export function targetOptions(
   channels: readonly Channel[],
   types: readonly { type: string; label: string }[],
@@ -40,7 +43,7 @@ export function targetOptions(
   return isKnown ? all : [...all, { value: current, label: current, disabled: false }];
 }
 
-/** The same, with a first option for no channel. */
+/** Returns the channels as options, with a first option for no channel. */
 export const optionalTargets = (...[channels, types, current]: Parameters<typeof targetOptions>) => [
   { value: '', label: m.webhooks_answer_nowhere(), disabled: false },
   ...targetOptions(channels, types, current).filter(({ value }) => value !== ''),

@@ -1,13 +1,13 @@
 // The fields of a payload that a template can use. The gateway renders templates (`webhooks.template.preview`).
 
-/** A number in its original spelling: `1.50` stays `1.50`. */
+/** A number in its original spelling, so `1.50` stays `1.50`. */
 class Written {
   constructor(readonly text: string) {}
 }
 
-/** Parses a payload. Throws a `SyntaxError`. */
+/** Parses a payload. Throws a `SyntaxError` if the payload is invalid. */
 export function parsePayload(text: string): unknown {
-  // Newer browsers provide a value's source text; others reformat numbers.
+  // Newer browsers provide the source text of a value. Older browsers reformat numbers.
   const keep = (_: string, value: unknown, context?: { source?: string }): unknown =>
     typeof value === 'number' && context?.source !== undefined ? new Written(context.source) : value;
   return JSON.parse(text, keep as (this: unknown, key: string, value: unknown) => unknown);
@@ -19,7 +19,7 @@ export interface Variable {
   value: string;
 }
 
-/** The payload fields that a template can use, at most `most`. */
+/** Returns at most `most` payload fields that a template can use. */
 export function variables(payload: unknown, most = 60): Variable[] {
   const found: Variable[] = [];
   const walk = (value: unknown, path: string): void => {

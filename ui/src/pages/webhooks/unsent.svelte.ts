@@ -6,11 +6,11 @@ export const kept = $state<{
   draft: Draft | null;
   /** Name of the selected sender. */
   source: string;
-  /** When the request to create it was sent, if its answer was lost. */
+  /** The time at which the request for the webhook was sent, if its answer was lost. */
   lost: number | null;
 }>({ draft: null, source: '', lost: null });
 
-/** The request to create it. Runs on after the user leaves the page, and must not be sent a second time. */
+/** The request that creates the webhook. It continues after the user leaves the page and must not be sent twice. */
 export const creating = new FormSubmission();
 
 export function forget(): void {

@@ -14,18 +14,18 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
 
-/// How many available chunks are taken at a time.
+/// The maximum number of available chunks that are taken at a time.
 const PIECES_AT_ONCE: usize = 64;
 
-/// The shortest time between two deltas of an answer. A model that writes faster must not outrun the listeners'
-/// queues: a socket that falls behind is closed.
+/// The shortest time between two deltas of an answer. Faster deltas would overflow the listeners' queues, and a socket
+/// that falls behind is closed.
 const SHOW_EVERY: Duration = Duration::from_millis(10);
 
 /// How often an unfinished answer is stored.
 const SAVE_EVERY: Duration = Duration::from_secs(1);
 
 impl Running<'_> {
-    /// Streams an answer. On failure also returns the part received so far.
+    /// Streams an answer. If this fails, also returns the part received so far.
     pub(super) async fn stream(
         &self,
         setup: &Setup,
@@ -93,7 +93,8 @@ impl Running<'_> {
                     self.show(taking);
                     continue;
                 }
-                // Polled after the pieces: an answer that arrives at once is stored once.
+                // This branch is polled after the pieces, so an answer that arrives at once is
+                // stored only once.
                 () = sleep_until(taking.save_at), if taking.saved < taking.reply.text.len() => {
                     let saving = self.save_partial(model, &taking.reply.text);
                     cancel.run_until_cancelled(saving).await;
@@ -112,7 +113,7 @@ impl Running<'_> {
         }
     }
 
-    /// Publishes the text that no delta contains yet.
+    /// Publishes the text that was not yet in a delta.
     fn show(&self, taking: &mut IncomingReply) {
         let text = &taking.reply.text;
         self.publish_delta(text.get(taking.shown..).unwrap_or_default());
@@ -132,8 +133,8 @@ impl Running<'_> {
         }
     }
 
-    /// Keeps the partial answer of a turn that ends early. Calls are left out: they may be incomplete and
-    /// will not be made.
+    /// Keeps the partial answer of a turn that ends early. Calls are omitted, because they may be incomplete and will
+    /// not be run.
     pub(super) fn keep(&mut self, setup: &Setup, mut said: Reply, sent_tokens: u64) {
         self.spend_part(&setup.model, &said.progress, sent_tokens);
         said.calls.clear();
@@ -178,7 +179,7 @@ impl IncomingReply {
         }
     }
 
-    /// The answer so far, complete or not.
+    /// Returns the answer so far, complete or not.
     fn finish(self) -> Reply {
         let mut reply = self.reply;
         if let Some(filter) = self.filter {

@@ -1,4 +1,4 @@
-//! What the model gets for a call of a tool.
+//! The answer to a tool call, for the model.
 
 use crate::approvals::question::Verdict;
 use crate::attached_file::NewAttachment;
@@ -7,16 +7,16 @@ use crate::send::ActionStatus;
 use crate::tool::MAX_OUTPUT_BYTES;
 use std::time::Duration;
 
-/// Length of the tool output that events contain.
+/// The length of the tool output in events.
 pub(super) const SUMMARY_CHARACTERS: usize = 200;
 
 /// The result of a call.
 pub(super) struct Answer {
     pub(super) status: ActionStatus,
     pub(super) text: String,
-    /// Who wrote it.
+    /// Who wrote the answer.
     pub(super) origin: MessageOrigin,
-    /// Whether it may contain private data.
+    /// Whether the answer may contain private data.
     pub(super) is_private: bool,
     /// Files that the tool returned in addition to the text.
     pub(super) files: Vec<NewAttachment>,
@@ -41,7 +41,7 @@ impl Answer {
         Self::of_gateway(ActionStatus::Denied, text)
     }
 
-    /// The answer to a call that was not approved; `None` if it was.
+    /// Returns the answer to a call that was not approved, or `None` if it was approved.
     pub(super) fn unapproved(verdict: Verdict) -> Option<Self> {
         match verdict {
             Verdict::Allowed => None,
@@ -54,7 +54,7 @@ impl Answer {
         }
     }
 
-    /// Adds files, which count as a stranger's. They are private if the output of the tool is.
+    /// Adds files, which count as untrusted. They are private if the output of the tool is private.
     pub(super) fn with(self, files: Vec<NewAttachment>) -> Self {
         if files.is_empty() {
             return self;
@@ -74,7 +74,7 @@ pub(super) fn too_often() -> Answer {
     )
 }
 
-/// A wait in whole minutes, or else in seconds.
+/// Formats a wait in whole minutes, or else in seconds.
 pub(super) fn in_words(wait: Duration) -> String {
     let seconds = wait.as_secs();
     let (count, unit) = match (seconds / 60, seconds % 60) {

@@ -40,7 +40,7 @@ struct Head {
     track: u32,
     /// The base of all offsets.
     base: u64,
-    /// Offset of the next packet, unless a run sets another.
+    /// The offset of the next packet, unless a run sets another offset.
     place: u64,
     size: u32,
 }

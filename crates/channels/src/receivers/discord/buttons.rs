@@ -33,14 +33,14 @@ const EPHEMERAL: u32 = 1 << 6;
 #[derive(Debug)]
 pub(crate) struct DiscordButtons;
 
-/// The call as a code block, in which Discord interprets nothing.
+/// Returns the call as a code block, in which Discord interprets nothing.
 fn content(text: &QuestionText) -> String {
     let call = format!("{FENCE}\n{}\n{FENCE}", text.call);
     text.with(&call, &Markup::Discord.escape(&text.rest))
 }
 
 fn components(rows: &[Vec<Button>]) -> Value {
-    // Gray: no answer is suggested.
+    // Gray buttons suggest no answer.
     let button = |button: &Button| json!({ "type": 2, "style": 2, "label": button.label, "custom_id": button.data });
     let row = |row: &Vec<Button>| json!({ "type": 1, "components": row.iter().map(button).collect::<Value>() });
     rows.iter().map(row).collect()
@@ -51,7 +51,8 @@ impl Buttons for DiscordButtons {
         LIMIT.admits(&content(text))
     }
 
-    /// Three backquotes would end the code block. Lines without text at its edges are not shown.
+    /// Escapes three backquotes, which would end the code block, and blank lines at the edges,
+    /// which Discord does not show.
     fn escape<'a>(&self, text: &'a str) -> Visible<'a> {
         let ends_block = text.contains(FENCE);
         let is_cut = text.starts_with('\n') || text.ends_with('\n');
@@ -146,7 +147,8 @@ impl Buttons for DiscordButtons {
         Box::pin(edit(source, at, json!({ "components": [] })))
     }
 
-    /// Discord shows an error to the person unless an interaction is answered within three seconds.
+    /// Answers the interaction. Discord shows an error to the person unless this happens within
+    /// three seconds.
     fn acknowledge<'a>(
         &'a self,
         source: Source<'a>,
@@ -156,7 +158,7 @@ impl Buttons for DiscordButtons {
         Box::pin(async move {
             let (id, token) = press.id.split_once(':').unwrap_or_default();
             let body = if note.is_shown {
-                // The message changes later.
+                // The response type for a message that changes later.
                 json!({ "type": 6 })
             } else {
                 json!({ "type": 4, "data": {

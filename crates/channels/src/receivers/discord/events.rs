@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
-/// The types of messages that a person writes: an ordinary one and a reply.
+/// The types of messages that a person writes: an ordinary message and a reply.
 const WRITTEN: [u32; 2] = [0, 19];
 /// The type of a reference to a forwarded message.
 const FORWARD: u32 = 1;
@@ -25,7 +25,7 @@ pub(super) struct Payload {
 }
 
 impl Payload {
-    /// Parses the data separately, so that data of an unknown form does not hide the event's number.
+    /// Parses the data separately. If the data has an unknown form, the event's number is still read.
     pub(super) fn data<T: DeserializeOwned>(&self) -> Option<T> {
         read(self.d.as_ref()?.get())
     }
@@ -69,7 +69,7 @@ pub(super) struct Message {
     #[serde(default)]
     mentions: Vec<User>,
     message_reference: Option<Reference>,
-    /// The message that this one replies to. Absent if it was deleted.
+    /// The message that this one replies to. Absent if that message was deleted.
     referenced_message: Option<Box<Replied>>,
     /// Absent unless the person changed the text.
     edited_timestamp: Option<String>,
@@ -83,7 +83,7 @@ pub(super) struct Message {
 struct Attachment {
     #[serde(default)]
     filename: String,
-    /// Valid for about a day.
+    /// The URL, valid for about a day.
     url: String,
 }
 
@@ -102,13 +102,13 @@ struct Replied {
 }
 
 impl Message {
-    /// Whether the person has changed the text.
+    /// Returns whether the person has changed the text.
     pub(super) const fn is_edited(&self) -> bool {
         self.edited_timestamp.is_some()
     }
 }
 
-/// The message, if it is from a person and meant for the bot.
+/// Returns the message if it is from a person and meant for the bot.
 pub(super) fn message_of(message: Message, me: &str) -> Option<ReceivedMessage> {
     let author = &message.author;
     let is_program = author.bot || author.id == me || message.webhook_id.is_some();
@@ -135,7 +135,7 @@ pub(super) fn message_of(message: Message, me: &str) -> Option<ReceivedMessage> 
     Some(ReceivedMessage {
         name: display_name(name, &author.id),
         person: message.author.id,
-        // An edit is a message of its own. Discord reports it again when it adds a preview of a link.
+        // An edit gets its own ID. Discord reports an edit again when it adds a link preview.
         message_id: match message.edited_timestamp {
             Some(at) => format!("{}:{at}", message.id),
             None => message.id,

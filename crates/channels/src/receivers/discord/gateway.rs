@@ -23,7 +23,7 @@ const WAIT: Duration = Duration::from_secs(30);
 /// (<https://docs.discord.com/developers/events/gateway#gateway-intents>).
 const INTENTS: u32 = (1 << 9) | (1 << 12) | (1 << 15);
 
-/// The state needed to resume.
+/// The data that is needed to resume a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Session {
     id: String,
@@ -31,8 +31,8 @@ struct Session {
     seq: u64,
     resume_url: String,
     bot_id: String,
-    /// The account's address when the session began. An account whose address has changed must not connect to
-    /// `resume_url`.
+    /// The account's address when the session began. If the address has changed since then, the account must not
+    /// connect to `resume_url`.
     #[serde(default)]
     base: String,
 }
@@ -123,7 +123,7 @@ impl Listening {
                     if self.session.take().is_none() {
                         connection.link.may_reopen(source)?;
                     }
-                    // "Wait a random amount of time—between 1 and 5 seconds".
+                    // Discord requires: "Wait a random amount of time—between 1 and 5 seconds".
                     let wait = 1000 + u64::from(source.inner.random.below(4000));
                     tokio::time::sleep(Duration::from_millis(wait)).await;
                 }
@@ -142,7 +142,7 @@ impl Listening {
         }
     }
 
-    /// Waits for one payload, or until a heartbeat is due or `until`.
+    /// Waits for one payload. Returns when a heartbeat is due or `until` is reached.
     async fn step(
         &mut self,
         connection: &mut Connection,
@@ -155,7 +155,8 @@ impl Listening {
                 return Ok(Next::Wait);
             }
             if !connection.heartbeat.is_acknowledged {
-                // The connection is dead, although it is open.
+                // The heartbeat was not answered, so the connection is dead, although it is still
+                // open.
                 return Ok(Next::Reconnect);
             }
             connection.heartbeat.is_acknowledged = false;

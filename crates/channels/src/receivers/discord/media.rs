@@ -1,8 +1,8 @@
 //! Voice messages and pictures of the bot.
 //!
-//! They are attachments of messages without a text. Discord's programs play attached voice messages without the flag of
-//! a recording: a message with that flag must describe the form of the sound wave, and in servers it needs a permission
-//! of its own.
+//! They are attachments of messages without a text. The voice messages do not have the flag of a recording. A message
+//! with that flag must describe the sound wave, and in servers it needs a separate permission. Discord's programs play
+//! attached voice messages without the flag.
 
 use super::super::download::UPLOAD;
 use super::super::{Source, VoiceFormat};

@@ -1,4 +1,5 @@
-//! The bytes of an IMAP connection (RFC 9051, section 2.2): commands out, complete responses in.
+//! The bytes of an IMAP connection (RFC 9051, section 2.2): writes commands and reads complete
+//! responses.
 
 use super::error::ImapError;
 use super::frame::{Framed, Scan};
@@ -7,7 +8,7 @@ use gatehouse_outbound::{Outbound, Stream};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-/// How long the server may take for each part of an answer.
+/// The time limit for each part of an answer.
 const TIMEOUT: Duration = Duration::from_secs(20);
 const READ: usize = 16 * 1024;
 
@@ -27,12 +28,12 @@ impl Connection {
         }
     }
 
-    /// Whether the server is on this machine.
+    /// Returns whether the server is on this machine.
     pub(super) fn is_local(&self) -> bool {
         self.stream.address.to_canonical().is_loopback()
     }
 
-    /// Begins TLS. Fails if anything arrived before it, because an attacker could have sent that.
+    /// Begins TLS. Fails if bytes arrived before TLS, because an attacker could have sent them.
     pub(super) async fn secure(self, outbound: &Outbound, host: &str) -> Result<Self, ImapError> {
         if !self.buffer.is_empty() {
             return Err(ImapError::later(
@@ -57,7 +58,7 @@ impl Connection {
         }
     }
 
-    /// Reads one response. Its literals may have `max` bytes together. Nothing is lost if the future is dropped.
+    /// Reads one response. The total size of its literals is limited to `max` bytes. Dropping the future loses no data.
     pub(super) async fn read(&mut self, max: usize) -> Result<BytesMut, ImapError> {
         loop {
             match self.scan.frame(&self.buffer, max) {
@@ -74,7 +75,7 @@ impl Connection {
         }
     }
 
-    /// Waits until the server sends more. Returns `false` if it does not in time.
+    /// Waits until the server sends more. Returns `false` after the timeout.
     pub(super) async fn wait(&mut self, time: Duration) -> Result<bool, ImapError> {
         self.buffer.reserve(READ);
         let more = self.stream.io.read_buf(&mut self.buffer);
@@ -85,7 +86,7 @@ impl Connection {
         }
     }
 
-    /// Whether bytes were read but not processed.
+    /// Returns whether bytes were read but not processed.
     pub(super) fn has_more(&self) -> bool {
         !self.buffer.is_empty()
     }

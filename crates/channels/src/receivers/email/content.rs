@@ -8,11 +8,11 @@ use mail_parser::{Message, MessageParser, MessagePart, MimeHeaders, PartType};
 
 /// The largest email that is read, in bytes, with its attachments.
 pub(super) const MAX_MAIL: u32 = 25 * 1024 * 1024;
-/// How much of an email is read for its text, in bytes.
+/// The number of bytes of an email that are read for its text.
 pub(super) const MAX_READ: usize = 256 * 1024;
 /// The maximum length of a text in bytes, without the quoted email.
 const MAX_TEXT: usize = 64 * 1024;
-/// Each part has its own type. The limit also bounds how deeply parts are nested.
+/// The maximum number of parts. Each part has its own type, so this also limits the nesting depth.
 const MAX_PARTS: usize = 100;
 
 const TOO_LARGE: &str = "This email was not read, because it is larger than 25 MiB.";
@@ -26,9 +26,9 @@ pub(super) struct Content {
     pub(super) text: Option<String>,
     /// Whether the person wrote the text.
     pub(super) is_own: bool,
-    /// The names of the files that come with it and are read.
+    /// The names of the attached files that are read.
     pub(super) files: Vec<String>,
-    /// A fixed answer, given without asking the agent.
+    /// A fixed answer that needs no agent.
     pub(super) answer: Option<&'static str>,
 }
 
@@ -45,7 +45,7 @@ impl Content {
     }
 }
 
-/// Checks whether an email of this size is read at all. The error is the answer to its sender.
+/// Checks whether an email of this size is read. The error is the answer to its sender.
 pub(super) fn check_size(size: u32) -> Result<(), Content> {
     if size > MAX_MAIL {
         return Err(Content::refused(TOO_LARGE));
@@ -72,7 +72,7 @@ pub(super) fn read(bytes: &[u8], size: u32, subject: &str, is_first: bool) -> Co
         return Content::refused(TOO_LONG);
     }
     let (text, is_html) = text_of(&bodies);
-    // Some programs put text files into the text.
+    // Some programs insert text files into the text, so the text may not be the person's own.
     let has_names = bodies.iter().any(|part| part.attachment_name().is_some());
     let is_forwarded = is_forwarded(subject);
     let form = Form {
@@ -98,7 +98,7 @@ pub(super) fn read(bytes: &[u8], size: u32, subject: &str, is_first: bool) -> Co
     }
 }
 
-/// Returns the files of a whole email that are read.
+/// Returns the contents of the files that are read from a whole email.
 pub(super) fn contents(bytes: &[u8]) -> Vec<Vec<u8>> {
     let Ok(message) = parse(bytes) else {
         return Vec::new();
@@ -120,7 +120,7 @@ fn parse(bytes: &[u8]) -> Result<Message<'_>, &'static str> {
     Ok(message)
 }
 
-/// The plain text; the text of the HTML if there is no plain text.
+/// Returns the plain text, or the text of the HTML if there is no plain text.
 fn text_of(bodies: &[&MessagePart<'_>]) -> (String, bool) {
     let plain: Vec<&str> = bodies
         .iter()
@@ -139,7 +139,7 @@ fn text_of(bodies: &[&MessagePart<'_>]) -> (String, bool) {
     (html.unwrap_or_default(), true)
 }
 
-/// The parts that are files: attachments without pictures within the text, signatures and forwarded emails.
+/// Returns the parts that are files: attachments except inline pictures, signatures and forwarded emails.
 fn files<'a>(message: &'a Message<'a>) -> impl Iterator<Item = &'a MessagePart<'a>> {
     message.attachments().filter(|part| {
         let is_shown = part.content_id().is_some()

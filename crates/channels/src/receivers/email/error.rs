@@ -1,4 +1,4 @@
-//! Why a mail server could not be asked.
+//! Errors of requests to a mail server.
 
 use crate::error::Failure;
 use crate::receive::ReceiveError;
@@ -9,13 +9,13 @@ use gatehouse_outbound::OutboundError;
 const NOUN: &str = "the mail server";
 const ENDED: &str = "The mail server ended the connection.";
 
-/// Why the server could not be asked.
+/// An error of a request to the server.
 #[derive(Debug)]
 pub(super) enum ImapError {
     /// The server ended the connection.
     Ended,
     Later(String),
-    /// Another attempt fails until the account is changed.
+    /// No attempt can succeed until the account is changed.
     Stopped(String),
 }
 

@@ -9,7 +9,7 @@ use crate::receivers::Source;
 const GONE: &str = "The email is no longer in the mailbox.";
 
 /// Reads files of one email over a separate connection, and downloads the email once. A file's ID consists of the
-/// email's ID and the number of the file, from 0. Earlier versions stored no number.
+/// email's ID and the number of the file, from 0. IDs from earlier versions have no number.
 pub(super) async fn fetch(
     source: Source<'_>,
     file_ids: &[&str],

@@ -1,9 +1,10 @@
-//! The form of responses (RFC 9051, section 2.2): where one ends, and whether it may be parsed.
+//! The form of responses (RFC 9051, section 2.2): finds the end of a response and checks whether it
+//! may be parsed.
 
 use imap_proto::Response;
 
-/// Maximum total length of the lines of a response in bytes, without literals. RFC 7162, section 4, recommends 8192 for
-/// commands; lists of UIDs in answers may be longer.
+/// The maximum total length of the lines of a response in bytes, without literals. RFC 7162, section 4, recommends 8192
+/// for commands. Lists of UIDs in answers may be longer.
 const MAX_LINES: usize = 1024 * 1024;
 /// Maximum nesting depth of parentheses, because the parser is recursive. Responses to our commands have
 /// one level, an envelope four.
@@ -17,20 +18,21 @@ pub(super) enum Framed {
     TooLong,
 }
 
-/// The position up to which the first response of a buffer was searched for its end, so that no byte is examined twice.
+/// The position up to which the buffer was searched for the end of its first response. No byte is examined twice.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
-    /// Where the current line begins.
+    /// The start of the current line.
     line: usize,
-    /// The current line has no end before this position.
+    /// The position up to which the current line was searched. No line end was found before it.
     searched: usize,
-    /// Bytes of complete literals and of the last one, which may not be complete.
+    /// The number of bytes of all literals. The last literal may be incomplete.
     literals: usize,
 }
 
 impl Scan {
     /// Continues to search for the end of the first response: a line that does not end with the size of a literal.
-    /// `buffer` must begin as in the last call. The literals may have `max` bytes together.
+    /// `buffer` must begin with the same bytes as in the last call. The total size of the literals is limited to `max`
+    /// bytes.
     pub(super) fn frame(&mut self, buffer: &[u8], max: usize) -> Framed {
         loop {
             if self.literals > max {
@@ -58,7 +60,7 @@ impl Scan {
     }
 }
 
-/// The size of the literal that follows a line.
+/// Returns the size of the literal that follows a line.
 fn literal_size(line: &[u8]) -> Option<usize> {
     let line = line.strip_suffix(b"}\r\n")?;
     let start = line.iter().rposition(|byte| *byte == b'{')?;
@@ -71,7 +73,7 @@ fn number(digits: &[u8]) -> Option<usize> {
     Some(digits.parse().unwrap_or(usize::MAX))
 }
 
-/// Whether a response is about an email.
+/// Returns whether a response is about an email.
 pub(super) fn is_fetch(bytes: &[u8]) -> bool {
     let start = bytes.get(..bytes.len().min(24)).unwrap_or_default();
     start.starts_with(b"* ")
@@ -80,7 +82,7 @@ pub(super) fn is_fetch(bytes: &[u8]) -> bool {
             .any(|part| part.eq_ignore_ascii_case(b" FETCH "))
 }
 
-/// Parses a response; `None` for one of an unknown form.
+/// Parses a response. Returns `None` if it has an unknown form.
 pub(super) fn parse(bytes: &[u8]) -> Option<Response<'_>> {
     // The parser assumes that the byte after a response code is a space.
     let cuts_letter = |pair: &[u8]| matches!(pair, [b']', after] if !after.is_ascii());
@@ -97,12 +99,12 @@ pub(super) fn parse(bytes: &[u8]) -> Option<Response<'_>> {
     }
 }
 
-/// Whether parentheses are nested deeper than `max`, apart from those in quoted strings and literals. Strings and
-/// literals begin and end where they do for the parser.
+/// Returns whether parentheses outside quoted strings and literals are nested deeper than `max`. Strings and literals
+/// have the same bounds as in the parser.
 fn is_deeper(bytes: &[u8], max: usize) -> bool {
     let mut depth = 0_usize;
     let mut rest = bytes;
-    // Whether a quoted string may still end. If one does not, no later one does.
+    // Whether a quoted string may still end. If one quoted string has no end, no later one has.
     let mut may_end = true;
     while let Some((first, after)) = rest.split_first() {
         let skipped = match first {
@@ -130,7 +132,7 @@ fn is_deeper(bytes: &[u8], max: usize) -> bool {
     false
 }
 
-/// The length of a quoted string after its first quote.
+/// Returns the length of a quoted string after its first quote.
 fn quoted_length(after: &[u8]) -> Option<usize> {
     let mut is_escaped = false;
     let end = after.iter().position(|byte| {
@@ -141,7 +143,7 @@ fn quoted_length(after: &[u8]) -> Option<usize> {
     Some(end?.saturating_add(1))
 }
 
-/// The length of a literal after its first brace.
+/// Returns the length of a literal after its first brace.
 fn literal_length(after: &[u8]) -> Option<usize> {
     let digits = after.iter().position(|byte| !byte.is_ascii_digit())?;
     let data = after.get(digits..)?.starts_with(b"}\r\n").then_some(3)?;

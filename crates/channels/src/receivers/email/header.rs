@@ -1,5 +1,5 @@
-//! The header section of an email (RFC 5322). An email whose fields could be read in two ways is not read at all: the
-//! server that authenticates a sender must see the same sender.
+//! The header section of an email (RFC 5322). An email whose fields could be interpreted in two ways is not read.
+//! Otherwise, the server could authenticate another sender than the one that is read here.
 
 use super::tokens::{Token, tokens};
 
@@ -11,7 +11,7 @@ const MARKS: [char; 9] = ['<', '>', '@', ',', ';', ':', '[', ']', '\\'];
 pub(super) struct Header(Vec<(String, String)>);
 
 impl Header {
-    /// Reads the fields up to an empty line. `None` if a line is not a field or does not end with CR LF.
+    /// Reads the fields up to an empty line. Returns `None` if a line is not a field or does not end with CR LF.
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let mut fields: Vec<(String, String)> = Vec::new();
         let mut rest = bytes;
@@ -27,7 +27,7 @@ impl Header {
             let line = String::from_utf8_lossy(line);
             if line.starts_with([' ', '\t']) {
                 let (_, value) = fields.last_mut()?;
-                // Some programs take a blank line for the end of the header.
+                // Some programs interpret a blank line as the end of the header.
                 if line.trim().is_empty() {
                     return None;
                 }
@@ -49,13 +49,13 @@ impl Header {
         fields.map(|(_, value)| value.trim())
     }
 
-    /// Returns the value of a field that exists once.
+    /// Returns the value of a field that exists exactly once.
     pub(super) fn one(&self, name: &str) -> Option<&str> {
         let mut all = self.all(name);
         all.next().filter(|_| all.next().is_none())
     }
 
-    /// The first word of a field's topmost value, in lower case.
+    /// Returns the first word of a field's topmost value, in lower case.
     fn first_word(&self, name: &str) -> Option<String> {
         let value = self.all(name).next()?;
         let words = tokens(value, &[';', ',']).unwrap_or_default();
@@ -63,8 +63,8 @@ impl Header {
         Some(first.to_ascii_lowercase())
     }
 
-    /// Whether the email was written by a program or sent to a list. Such an email is not answered (RFC 3834, section
-    /// 2).
+    /// Returns whether the email was written by a program or sent to a list. Such an email is not answered (RFC 3834,
+    /// section 2).
     pub(super) fn is_automatic(&self) -> bool {
         let is_of_list = self.0.iter().any(|(name, _)| name.starts_with("list-"));
         let submitted = self.first_word("auto-submitted");
@@ -89,13 +89,14 @@ impl Header {
             || marks.iter().any(|mark| self.all(mark).next().is_some())
     }
 
-    /// The sender's address in lower case: exactly one field `From` with one plain address.
+    /// Returns the sender's address in lower case. There must be exactly one field `From` with one
+    /// plain address.
     pub(super) fn sender(&self) -> Option<String> {
         address(self.one("from")?)
     }
 
-    /// The addresses in `To` and `Cc`, in lower case. None if one of these fields exists twice: a signature may cover
-    /// only one of them.
+    /// Returns the addresses in `To` and `Cc`, in lower case. Returns none if one of these fields exists twice, because
+    /// a signature may cover only one of the two.
     pub(super) fn recipients(&self) -> Vec<String> {
         let mut found = Vec::new();
         for name in ["to", "cc"] {
@@ -108,7 +109,7 @@ impl Header {
         found
     }
 
-    /// The IDs in a field, in order.
+    /// Returns the IDs in a field, in order.
     pub(super) fn ids(&self, name: &str) -> Vec<String> {
         let words = self.one(name).unwrap_or_default().split_ascii_whitespace();
         words
@@ -118,13 +119,13 @@ impl Header {
     }
 }
 
-/// Reads `local@domain` or `name <local@domain>`. Forms that programs read differently are refused, such as groups,
+/// Reads `local@domain` or `name <local@domain>`. Refuses forms that programs interpret differently, such as groups,
 /// routes, quoted local parts and several addresses.
 pub(super) fn address(value: &str) -> Option<String> {
     one_address(&tokens(value, &MARKS)?, value)
 }
 
-/// Reads the addresses of a list. Forms that [`address`] refuses are left out.
+/// Reads the addresses of a list. Omits forms that [`address`] refuses.
 fn addresses(value: &str) -> Vec<String> {
     let tokens = tokens(value, &MARKS).unwrap_or_default();
     let all = tokens.split(|token| *token == Token::Mark(','));
@@ -149,7 +150,8 @@ fn one_address(tokens: &[Token], value: &str) -> Option<String> {
         .then(|| whole.to_ascii_lowercase())
 }
 
-/// Whether an address is one of these, or one of these with a tag: `name+tag@example.com`. All are in lower case.
+/// Returns whether an address is one of these addresses, optionally with a tag: `name+tag@example.com`. All must be in
+/// lower case.
 pub(super) fn is_one_of(address: &str, own: &[String]) -> bool {
     let is_same = |own: &String| {
         let (name, host) = own.rsplit_once('@')?;
@@ -160,7 +162,7 @@ pub(super) fn is_one_of(address: &str, own: &[String]) -> bool {
     own.iter().any(|own| is_same(own) == Some(true))
 }
 
-/// Whether a local part is a dot-atom (RFC 5322, section 3.2.3).
+/// Returns whether a local part is a dot-atom (RFC 5322, section 3.2.3).
 fn is_local(local: &str) -> bool {
     let is_atom = |c: u8| c.is_ascii_alphanumeric() || b"!#$%&'*+-/=?^_`{|}~".contains(&c);
     local.len() <= 64
@@ -179,7 +181,7 @@ fn is_domain(domain: &str) -> bool {
     domain.len() <= 190 && domain.contains('.') && domain.split('.').all(is_label)
 }
 
-/// Whether a text is the ID of an email, and short enough to be kept.
+/// Returns whether a text is the ID of an email, and short enough to be stored.
 pub(super) fn is_message_id(text: &str) -> bool {
     let inner = text.strip_prefix('<').and_then(|it| it.strip_suffix('>'));
     let is_plain = |c: u8| c.is_ascii_graphic() && !b"<>\"\\,;".contains(&c);

@@ -1,10 +1,10 @@
-//! The text of the HTML of an email, with marks before quoted lines.
+//! Extracts the text from the HTML of an email. Quoted lines get marks.
 
 use mail_parser::decoders::html::html_to_text;
 
-/// The text of HTML, with `>` before lines that are quoted (`blockquote`). Comments and attributes of a quoted email
-/// can contain tags that seem to end it. The text after them is not marked, but the earlier marks show that not all of
-/// the text is the person's own.
+/// Returns the text of HTML, with `>` before quoted lines (`blockquote`). Comments and attributes of a quoted email can
+/// contain tags that look like its end. Text after such a tag is not marked, but the earlier marks show that the person
+/// did not write the whole text.
 pub(super) fn html_text(html: &str) -> String {
     let mut text = String::new();
     let mut depth = 0_usize;
@@ -34,7 +34,7 @@ pub(super) fn html_text(html: &str) -> String {
     text
 }
 
-/// Where a part of HTML begins.
+/// A boundary of a part of HTML.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Tag {
     None,
@@ -47,7 +47,7 @@ struct HtmlPart {
     html: String,
 }
 
-/// Splits HTML at its `blockquote` tags, ends the lines that blocks end, and removes styles and scripts.
+/// Splits HTML at its `blockquote` tags. Adds line ends after block elements, and removes styles and scripts.
 fn with_lines(html: &str) -> Vec<HtmlPart> {
     let lower = html.to_ascii_lowercase();
     let mut parts = Vec::new();
@@ -92,7 +92,8 @@ fn with_lines(html: &str) -> Vec<HtmlPart> {
     parts
 }
 
-/// The length of a style or script at the beginning of a text; the whole text if it does not end.
+/// Returns the length of a style or script at the beginning of a text, or the length of the whole
+/// text if it does not end.
 fn hidden_length(lower: &str) -> Option<usize> {
     let name = ["style", "script"].into_iter().find(|name| {
         let after = lower.strip_prefix('<').and_then(|it| it.strip_prefix(name));

@@ -57,7 +57,7 @@ impl Session {
             return Err(ImapError::later(refused));
         }
         self.connection = self.connection.secure(outbound, host).await?;
-        // Anything that arrived before TLS may be from an attacker.
+        // Capabilities that arrived before TLS may come from an attacker.
         self.read_capabilities().await?;
         Ok(self)
     }
@@ -130,7 +130,8 @@ impl Session {
     }
 }
 
-/// Reads the greeting. A server that skips the login would also skip TLS (RFC 9051, section 11.1).
+/// Reads the greeting. Refuses a server that skips the login, because it would also skip TLS (RFC
+/// 9051, section 11.1).
 async fn greeted(connection: &mut Connection) -> Result<(), ImapError> {
     let bytes = connection.read(SMALL).await?;
     match parse(&bytes) {
@@ -155,7 +156,7 @@ fn refusal(done: &Done, why: &'static str) -> ImapError {
     ImapError::stopped(why)
 }
 
-/// A quoted string; `None` for a text that needs a literal (RFC 9051, section 4.3).
+/// Returns a quoted string, or `None` for a text that needs a literal (RFC 9051, section 4.3).
 fn quoted(text: &str) -> Option<String> {
     let is_plain = text.chars().all(|c| c.is_ascii() && !c.is_ascii_control());
     let escaped = text.replace('\\', "\\\\").replace('"', "\\\"");

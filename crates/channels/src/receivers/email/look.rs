@@ -1,4 +1,4 @@
-//! Looking for new emails.
+//! Looks for new emails.
 
 use super::error::ImapError;
 use super::reading::Reading;
@@ -36,7 +36,7 @@ impl Watching {
                     "the mail server has renumbered the mailbox; mail that arrived before is not answered"
                 );
             }
-            // Emails that arrived earlier are not answered.
+            // Emails that arrived before the first check are not answered.
             let last = match session.mailbox.next {
                 Some(next) => next.saturating_sub(1),
                 None => session.search("*").await?.pop().unwrap_or(0),
@@ -59,7 +59,7 @@ impl Watching {
         let mut new = session
             .search(&format!("{}:*", handled.saturating_add(1)))
             .await?;
-        // A set that begins after the last email contains the last email (RFC 9051, section 9, seq-range).
+        // If a set begins after the last email, the server returns the last email (RFC 9051, section 9, seq-range).
         new.retain(|uid| *uid > handled);
         session.has_news |= new.len() > BATCH;
         new.truncate(BATCH);
@@ -94,7 +94,8 @@ impl Watching {
         })
     }
 
-    /// Counts a failure to fetch an email. Returns whether it has failed often.
+    /// Counts a failure to fetch an email. Returns whether the email has reached the maximum number
+    /// of failures.
     fn fails_often(
         &mut self,
         source: Source<'_>,

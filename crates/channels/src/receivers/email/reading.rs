@@ -13,13 +13,14 @@ use crate::receivers::{Source, display_name};
 use mail_parser::MessageParser;
 use std::time::Duration;
 
-/// After this time, a check stops reading further emails and stores what it has.
+/// The time after which a check stops reading further emails and stores the emails it has, in
+/// milliseconds.
 const BATCH_MS: u64 = 45_000;
-/// How long the reading of one email may take.
+/// The time limit for reading one email.
 const LONGEST: Duration = Duration::from_secs(24);
 /// The maximum length of a header, in bytes. An email with a longer header is not read.
 const MAX_HEADER: usize = 64 * 1024;
-/// Addresses that no person reads.
+/// Addresses that belong to no person.
 const NOBODY: [&str; 5] = [
     "mailer-daemon",
     "postmaster",
@@ -32,7 +33,7 @@ const NOBODY: [&str; 5] = [
 pub(super) struct Reading<'a> {
     pub(super) source: Source<'a>,
     pub(super) settings: &'a Settings<'a>,
-    /// The beginning of the IDs of files.
+    /// The prefix of the IDs of files.
     pub(super) place: String,
     pub(super) begun: u64,
 }
@@ -44,7 +45,7 @@ pub(super) struct Looked {
     pub(super) last: Option<u32>,
     /// The messages of people.
     pub(super) messages: Vec<ReceivedMessage>,
-    /// The email that could not be fetched, and why. The session cannot be used after that.
+    /// The email that could not be fetched, and the error. The session cannot be used after that.
     pub(super) failed: Option<(u32, ImapError)>,
 }
 
@@ -52,12 +53,12 @@ pub(super) struct Looked {
 struct Answerable {
     header: Header,
     sender: String,
-    /// Is the same each time this email arrives.
+    /// An ID that is the same each time this email arrives.
     id: String,
 }
 
 impl Reading<'_> {
-    /// Reads emails one by one, up to the first one that cannot be fetched.
+    /// Reads emails one by one. Stops at the first email that cannot be fetched.
     pub(super) async fn read(&self, session: &mut Session, uids: &[u32]) -> Looked {
         let mut looked = Looked::default();
         for &uid in uids {
@@ -81,7 +82,7 @@ impl Reading<'_> {
         looked
     }
 
-    /// Returns the message of an email; `None` if it is not answered or was deleted in the meantime.
+    /// Returns the message of an email. Returns `None` if the email is not answered or has been deleted.
     async fn read_one(
         &self,
         session: &mut Session,
@@ -100,7 +101,8 @@ impl Reading<'_> {
         }
     }
 
-    /// Reads the header of an email that may be answered. The error says why it may not.
+    /// Reads the header of an email that may be answered. The error says why the email may not be
+    /// answered.
     fn answerable(&self, mail: &Fetched) -> Result<Answerable, &'static str> {
         let header = Header::read(&mail.bytes).ok_or("its header is not valid or too long")?;
         let sender = header
@@ -142,7 +144,7 @@ impl Reading<'_> {
             read.content = refused.unwrap_or(read.content);
             read
         });
-        // An email that makes the parser panic must not stop receiving.
+        // An email that makes the parser panic must not stop the receiver.
         let read = reading.await.unwrap_or_else(|_| Read::unreadable());
         let content = read.content;
         Ok(Some(ReceivedMessage {

@@ -1,6 +1,6 @@
-//! Whether an email was written to this account, and recently. A recipient of a genuine email can send it unchanged to
-//! the mailbox, with a valid signature. An email must therefore name the account and have a recent date, and it is
-//! accepted once.
+//! Checks whether an email was written to this account recently. A recipient of a genuine email could send it
+//! unchanged, with its valid signature, to the mailbox. An email must therefore name the account and have a recent
+//! date, and is accepted only once.
 
 use super::header::{Header, is_one_of};
 use data_encoding::HEXLOWER;
@@ -8,13 +8,13 @@ use gatehouse_domain::Timestamp;
 use jiff::fmt::rfc2822::DateTimeParser;
 use sha2::{Digest, Sha256};
 
-/// How far the date of an email may be from now, before and after, in seconds. The IDs of messages are kept for longer
-/// than twice this time.
+/// The maximum difference between the date of an email and the current time, in seconds. The IDs of messages are kept
+/// for longer than twice this time.
 const NEAR_SECONDS: u64 = 2 * 24 * 3_600;
 static DATES: DateTimeParser = DateTimeParser::new().relaxed_weekday(true);
 
-/// Returns the ID of an email of a sender. It is the same each time the email arrives. `own` contains the addresses of
-/// the account. The error says why the email may be a replay.
+/// Returns the ID of an email of a sender. The ID is the same each time the email arrives. `own` contains the addresses
+/// of the account. The error says why the email may be a replay.
 pub(super) fn identify(
     header: &Header,
     sender: &str,
@@ -29,13 +29,13 @@ pub(super) fn identify(
         .one("date")
         .and_then(|date| DATES.parse_timestamp(date).ok());
     let date = date.ok_or("it does not have exactly one valid date")?;
-    // A date has no fractions of a second.
+    // The date of an email has no fractions of a second.
     let now = now.as_millis().div_euclid(1000);
     if date.as_second().abs_diff(now) > NEAR_SECONDS {
         return Err("its date is more than two days from now");
     }
     let id = header.one("message-id").unwrap_or_default();
-    // White space can change on the way without an effect on a signature.
+    // White space can change in transit without invalidating a signature.
     let id: String = id.split_ascii_whitespace().collect();
     if id.is_empty() {
         return Err("it does not have exactly one Message-ID");

@@ -1,4 +1,4 @@
-//! The parts of an email that its answer repeats. They are stored as the thread of a message.
+//! The parts of an email that its answer repeats. They are stored as the thread of the message.
 
 use super::header::{Header, is_message_id};
 use crate::outgoing::one_line;
@@ -7,8 +7,8 @@ use mail_parser::MessageParser;
 use serde::{Deserialize, Serialize};
 
 const MAX_SUBJECT_CHARS: usize = 200;
-/// Number of emails that an answer refers to: the first and the last ones. RFC 5536, section 3.2.10, allows omitting
-/// the others.
+/// The number of emails that an answer refers to: the first one and the last ones. RFC 5536, section 3.2.10, allows
+/// omitting the others.
 const MAX_REFERENCES: usize = 6;
 
 /// The fields of an answer (RFC 5322, section 3.6.4).
@@ -17,12 +17,12 @@ pub(crate) struct Reply {
     /// The ID of the answered email.
     pub(crate) to: Option<String>,
     pub(crate) references: Vec<String>,
-    /// With `Re:`.
+    /// The subject with `Re:`.
     pub(crate) subject: String,
 }
 
 impl Reply {
-    /// Reads what an answer needs. `bytes` is the header section.
+    /// Reads the fields that an answer needs. `bytes` is the header section.
     pub(super) fn of(header: &Header, bytes: &[u8]) -> Self {
         let to = header.ids("message-id").into_iter().next();
         let mut references = header.ids("references");
@@ -46,7 +46,7 @@ impl Reply {
         }
     }
 
-    /// The form in which it is stored: visible ASCII.
+    /// Encodes the fields in their stored form: visible ASCII.
     pub(super) fn encode(&self) -> Option<String> {
         let json = serde_json::to_vec(self).ok()?;
         Some(BASE64URL_NOPAD.encode(&json))
@@ -61,7 +61,7 @@ impl Reply {
     }
 }
 
-/// The decoded subject in one line.
+/// Returns the decoded subject in one line.
 pub(super) fn subject(bytes: &[u8]) -> String {
     let message = MessageParser::default().parse_headers(bytes);
     let subject = message
@@ -72,7 +72,7 @@ pub(super) fn subject(bytes: &[u8]) -> String {
     cut.trim().to_owned()
 }
 
-/// The beginnings of subjects of answers, in several languages.
+/// Subject prefixes of answers in several languages.
 const ANSWERED: [&str; 22] = [
     "re", "aw", "antw", "antwort", "sv", "svar", "vs", "odp", "ynt", "res", "rif", "r", "bls",
     "atb", "отв", "απ", "回复", "回覆", "答复", "返信", "השב", "رد",
@@ -80,13 +80,13 @@ const ANSWERED: [&str; 22] = [
 /// Maximum number of letters of the prefix in the subject of a forwarded email.
 const MAX_PREFIX: usize = 6;
 
-/// Whether a subject says that the email is an answer.
+/// Returns whether a subject marks the email as an answer.
 pub(super) fn is_reply(subject: &str) -> bool {
     prefix(subject).is_some_and(|(word, _)| is_answered(word))
 }
 
-/// Whether a subject says that the email is forwarded, or answers a forwarded one. The word for it depends on the
-/// language, so every short word before a colon counts, except the words for answers.
+/// Returns whether a subject marks the email as forwarded, or as the answer to a forwarded email. The prefix depends on
+/// the language, so every short word before a colon counts, except prefixes of answers.
 pub(super) fn is_forwarded(subject: &str) -> bool {
     let mut rest = subject;
     while let Some((word, after)) = prefix(rest) {
@@ -104,8 +104,8 @@ fn is_answered(word: &str) -> bool {
     ANSWERED.contains(&word.to_lowercase().as_str())
 }
 
-/// The word before the first colon of a subject, and the text after the colon. Tags in brackets may come before the
-/// word, and a count after it, as in `Re[2]:`.
+/// Returns the word before the first colon of a subject, and the text after the colon. Tags in brackets may precede the
+/// word. A count may follow it, as in `Re[2]:`.
 fn prefix(subject: &str) -> Option<(&str, &str)> {
     let mut rest = subject.trim_start();
     while let Some((_, after)) = rest.strip_prefix('[').and_then(|it| it.split_once(']')) {

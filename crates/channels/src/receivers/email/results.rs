@@ -15,24 +15,24 @@ impl Outcome {
     fn property(&self, name: &str) -> Option<&str> {
         let mut values = self.properties.iter().filter(|(key, _)| key == name);
         let value = values.next().map(|(_, value)| value.as_str());
-        // Two values of one property contradict each other.
+        // Two values of one property are a contradiction.
         value.filter(|_| values.next().is_none())
     }
 
-    /// Whether the result repeats a value from the SMTP envelope. If the owner's server does not quote such a value, a
-    /// sender can inject results.
+    /// Returns whether the result repeats a value from the SMTP envelope. If the owner's server does not quote such a
+    /// value, a sender can inject results.
     fn is_of_envelope(&self) -> bool {
         let is_smtp = |(key, _): &(String, String)| key.starts_with("smtp.");
         matches!(self.method.as_str(), "spf" | "auth" | "iprev" | "sender-id")
             || self.properties.iter().any(is_smtp)
     }
 
-    /// Whether a DKIM signature of a domain passed.
+    /// Returns whether a DKIM signature of a domain passed.
     fn is_signature_of(&self, domain: &str) -> bool {
         let Some(signer) = self.property("header.d") else {
             return false;
         };
-        // RFC 6376, section 3.5: the identity is of the signer's domain or one below.
+        // The identity belongs to the signer's domain or a subdomain (RFC 6376, section 3.5).
         let mut identities = self.properties.iter().filter(|(key, _)| key == "header.i");
         let is_signers = identities.all(|(_, identity)| {
             let of = identity.rsplit_once('@').map_or("", |(_, of)| of);
@@ -43,9 +43,9 @@ impl Outcome {
     }
 }
 
-/// Whether the topmost field of the server `authserv_id` confirms that the email is from `domain`: DMARC passed for it,
-/// or DMARC gave no verdict and a DKIM signature of the domain or of a parent domain passed. The sender could have
-/// written the fields further down, and signatures listed after results about the envelope.
+/// Returns whether the topmost field of the server `authserv_id` confirms that the email is from `domain`. Either DMARC
+/// passed for it, or DMARC gave no verdict and a DKIM signature of the domain or of a parent domain passed. The sender
+/// could have forged fields further down, and signatures that are listed after results about the envelope.
 pub(super) fn is_authenticated(header: &Header, authserv_id: &str, domain: &str) -> bool {
     let mut fields = header.all("authentication-results");
     let field = fields.find_map(|value| match field_of(value, authserv_id) {
@@ -57,7 +57,7 @@ pub(super) fn is_authenticated(header: &Header, authserv_id: &str, domain: &str)
     };
     let mut dmarc = outcomes.iter().filter(|it| it.method == "dmarc");
     match (dmarc.next(), dmarc.next()) {
-        // A second verdict may have come from a value that the server has not quoted.
+        // A second verdict may come from a value that the server did not quote.
         (_, Some(_)) => false,
         (Some(verdict), None) if verdict.result == "pass" => {
             !verdict.is_of_envelope() && verdict.property("header.from") == Some(domain)
@@ -70,8 +70,8 @@ pub(super) fn is_authenticated(header: &Header, authserv_id: &str, domain: &str)
     }
 }
 
-/// Whether `signer` is the domain of the address or a parent of it. A signature of a subdomain proves
-/// nothing: names below a public suffix belong to anyone.
+/// Returns whether `signer` is the domain of the address or a parent of it. A signature of a subdomain proves nothing,
+/// because names below a public suffix belong to different people.
 fn is_aligned(signer: &str, domain: &str) -> bool {
     let rest = domain.strip_suffix(signer);
     signer.contains('.') && rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
@@ -79,7 +79,7 @@ fn is_aligned(signer: &str, domain: &str) -> bool {
 
 /// A field `Authentication-Results`.
 enum Field {
-    /// Written by another server.
+    /// A field of another server.
     Others,
     /// A field that may be the server's own, but cannot be parsed.
     Unreadable,
@@ -118,7 +118,8 @@ fn outcome(part: &[Token]) -> Option<Outcome> {
     let mut properties = Vec::new();
     while !rest.is_empty() {
         let (key, value, after) = pair(rest)?;
-        // A result belongs after a semicolon. Here it is part of a value that was not quoted.
+        // A result belongs after a semicolon. In another place, it is part of a value that was not
+        // quoted.
         if matches!(method_of(&key), "dkim" | "dmarc") {
             return None;
         }

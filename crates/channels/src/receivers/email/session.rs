@@ -1,5 +1,5 @@
-//! A logged-in connection to an IMAP server (RFC 9051, RFC 3501), and its commands. The mailbox is opened
-//! with EXAMINE, so nothing in it changes.
+//! A logged-in connection to an IMAP server (RFC 9051, RFC 3501), and its commands. The mailbox is opened with EXAMINE,
+//! so it is never changed.
 
 mod commands;
 
@@ -12,16 +12,16 @@ use std::time::Duration;
 pub(super) const SMALL: usize = 64 * 1024;
 /// Maximum size of a list of UIDs, in bytes: about 90,000 UIDs.
 const UIDS: usize = 1024 * 1024;
-/// Maximum number of responses to one command. Each takes more memory than its bytes.
+/// The maximum number of responses to one command. Each response takes more memory than its bytes.
 const MAX_RESPONSES: usize = 10_000;
 const TOO_MUCH: &str = "The mail server sent more than was requested.";
 
 /// The opened mailbox.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Mailbox {
-    /// Changes when UIDs lose their meaning.
+    /// The UIDVALIDITY. It changes when UIDs become invalid.
     pub(super) validity: u32,
-    /// The UID of the next email; `None` if the server does not report it.
+    /// The UID of the next email, or `None` if the server does not report it.
     pub(super) next: Option<u32>,
 }
 
@@ -33,7 +33,7 @@ pub(super) struct Fetched {
     pub(super) bytes: Vec<u8>,
 }
 
-/// The end of a command.
+/// The final response to a command.
 pub(super) struct Done {
     pub(super) status: Status,
     /// The server's text. It may begin with a response code.
@@ -45,7 +45,7 @@ pub(super) struct Session {
     pub(super) connection: Connection,
     capabilities: Vec<String>,
     commands: u32,
-    /// The tag of the IDLE command that runs.
+    /// The tag of the running IDLE command.
     idle: Option<String>,
     pub(super) mailbox: Mailbox,
     /// Whether emails may have arrived since the last search.
@@ -105,8 +105,8 @@ impl Session {
         Ok(uids)
     }
 
-    /// Reads at most `max` bytes of a part of an email without marking it as read; `None` if the email does not exist.
-    /// `section` is a name such as `HEADER`.
+    /// Reads at most `max` bytes of a part of an email without marking the email as read. Returns `None` if the email
+    /// does not exist. `section` is a name such as `HEADER`.
     pub(super) async fn fetch(
         &mut self,
         uid: u32,
@@ -135,7 +135,8 @@ impl Session {
                     _ => {}
                 }
             }
-            // The server may report changed flags at any time.
+            // The server may report changed flags at any time, so responses without bytes are
+            // skipped.
             if has_bytes && mail.uid == uid {
                 return Ok(Some(mail));
             }
@@ -149,12 +150,12 @@ impl Session {
         Ok(())
     }
 
-    /// Whether the server currently reports new emails.
+    /// Returns whether the server currently reports new emails.
     pub(super) const fn is_idle(&self) -> bool {
         self.idle.is_some()
     }
 
-    /// Makes the server report new emails (RFC 2177).
+    /// Starts IDLE, so that the server reports new emails (RFC 2177).
     pub(super) async fn begin_idle(&mut self) -> Result<(), ImapError> {
         let tag = self.begin("IDLE").await?;
         if self.continued(&tag).await?.is_some() {
@@ -164,7 +165,7 @@ impl Session {
         Ok(())
     }
 
-    /// Waits until the server reports something, or for this time.
+    /// Waits until the server reports something, but no longer than `time`.
     pub(super) async fn idle(&mut self, time: Duration) -> Result<bool, ImapError> {
         if !self.connection.has_more() && !self.connection.wait(time).await? {
             return Ok(false);
@@ -182,7 +183,7 @@ impl Session {
         Ok(())
     }
 
-    /// Logs out. The connection ends in any case.
+    /// Logs out. The connection ends even if the logout fails.
     pub(super) async fn log_out(mut self) {
         let said = self.begin("LOGOUT").await;
         drop(said);

@@ -54,7 +54,7 @@ impl<'a> Settings<'a> {
         })
     }
 
-    /// Identifies the mailbox, apart from its UIDVALIDITY.
+    /// Returns the part of the position that identifies the mailbox, without its UIDVALIDITY.
     pub(super) fn place(&self) -> String {
         let whole = format!("{}\0{}\0{}", self.host, self.user, self.mailbox);
         let digest = Sha256::digest(whole);
@@ -66,7 +66,7 @@ impl<'a> Settings<'a> {
     }
 }
 
-/// The addresses at which the account receives: `from`, the user if it is an address, and `imap_addresses`.
+/// Returns the addresses at which the account receives: `from`, the user if it is an address, and `imap_addresses`.
 fn addresses(source: &Source<'_>) -> Vec<String> {
     let from: Option<Address> = source.field("from").and_then(|from| from.parse().ok());
     let more = source.field("imap_addresses").unwrap_or_default();

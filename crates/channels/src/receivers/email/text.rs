@@ -4,20 +4,20 @@ mod introduction;
 
 use introduction::introduction;
 
-/// Lines that begin a forwarded email.
+/// Lines that precede a forwarded email.
 const FORWARDED: [&str; 4] = [
     "---------- forwarded message",
     "-------- forwarded message --------",
     "begin forwarded message:",
     "anfang der weitergeleiteten nachricht:",
 ];
-/// Lines that begin the email that is answered, or a forwarded one.
+/// Lines that precede the answered email or a forwarded one.
 const ORIGINAL: [&str; 2] = [
     "-----original message-----",
     "-----ursprüngliche nachricht-----",
 ];
-/// The first field of an email header inside a text, and a field that must follow soon. Outlook inserts such a header
-/// before the quoted email.
+/// The first field of an email header inside a text. Outlook inserts such a header before the quoted email. Another
+/// field must follow soon.
 const FROM: [&str; 5] = ["from", "von", "de", "da", "van"];
 const SENT: [&str; 10] = [
     "sent",
@@ -33,39 +33,40 @@ const SENT: [&str; 10] = [
 ];
 /// Maximum distance in lines from the first field of a quoted header to the second.
 const NEAR: usize = 3;
-/// This many fields with any names, one of which contains an email address, count as the header of another email.
+/// The number of fields that count as the header of another email. Their names do not matter, but one field must
+/// contain an email address.
 const MIN_FIELDS: usize = 3;
-/// In an answer, this many fields are removed together with the text after them. Three could be a list that
-/// the sender wrote.
+/// The number of fields in an answer that are removed together with the text after them. Three fields could be a list
+/// that the sender wrote.
 const MIN_REMOVED: usize = 4;
-/// How many lines of a header are examined.
+/// The maximum number of header lines that are examined.
 const MAX_LINES: usize = 12;
-/// The longest name of a field, in characters, and in words.
+/// The longest name of a field, in characters and in words.
 const MAX_NAME: (usize, usize) = (30, 3);
-/// A line of this many characters may have been wrapped.
+/// The minimum number of characters of a line that may have been wrapped.
 const WRAPPED: usize = 60;
-/// A line of this many `_` or `-` separates another email.
+/// The minimum number of `_` or `-` in a line that separates another email.
 const RULE: usize = 8;
 
 /// A person's text.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct OwnText {
     pub(super) text: String,
-    /// Whether no part of the remaining text is recognizably from someone else.
+    /// Whether no part of the remaining text is recognizably from another person.
     pub(super) is_own: bool,
 }
 
 /// Properties of a text.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Form {
-    /// The text was HTML. Only some programs mark quotes in HTML.
+    /// Whether the text was HTML. Only some programs mark quotes in HTML.
     pub(super) is_html: bool,
-    /// The email answers another one, and forwards none.
+    /// Whether the email answers another one and forwards none.
     pub(super) is_reply: bool,
 }
 
-/// Removes the text after the line that introduces the answered email, quoted lines at the end, and the signature.
-/// Quoted lines between a person's own stay, because the answers would make no sense without them.
+/// Removes the text after the line that introduces the answered email, the quoted lines at the end, and the signature.
+/// Quoted lines between the person's own lines are kept, because the answers depend on them.
 pub(super) fn own_text(text: &str, form: Form) -> OwnText {
     let mut lines: Vec<&str> = text
         .lines()
@@ -112,7 +113,7 @@ fn is_quoted(line: &str) -> bool {
     line.trim_start().starts_with('>')
 }
 
-/// Whether a line is neither empty nor a rule.
+/// Returns whether a line is neither empty nor a separator.
 fn is_text(line: &str) -> bool {
     !line.trim().chars().all(|c| matches!(c, '_' | '-'))
 }
@@ -122,7 +123,7 @@ fn begins(line: &str, starts: &[&str]) -> bool {
     starts.iter().any(|start| line.starts_with(start))
 }
 
-/// Whether another email begins at a line, as Outlook formats it.
+/// Returns whether another email begins at this line in Outlook's format.
 fn is_original(lines: &[&str], at: usize) -> bool {
     let Some((line, after)) = lines.get(at..).and_then(<[&str]>::split_first) else {
         return false;
@@ -133,8 +134,8 @@ fn is_original(lines: &[&str], at: usize) -> bool {
         || is_header(lines, at, MIN_REMOVED)
 }
 
-/// Whether the header of another email begins at a line, in any language: this many fields, of which one has an email
-/// address, or fields after a rule.
+/// Returns whether the header of another email begins at this line, in any language: at least `min` fields, one of them
+/// with an email address, or fields after a separator.
 fn is_header(lines: &[&str], at: usize, min: usize) -> bool {
     let (mut count, mut has_one) = (0, false);
     let mut may_fold = false;
@@ -147,18 +148,19 @@ fn is_header(lines: &[&str], at: usize, min: usize) -> bool {
         may_fold = line.chars().count() >= WRAPPED;
         has_one |= has_address(line);
     }
-    // Looking back only from fields takes time proportional to the number of lines.
+    // The backward search starts only at fields, so the time stays proportional to the number of
+    // lines.
     count >= MIN_FIELDS && (count >= min && has_one || follows_rule(lines, at))
 }
 
-/// Whether the last line before this one that is not empty is a rule.
+/// Returns whether the last non-empty line before this one is a separator.
 fn follows_rule(lines: &[&str], at: usize) -> bool {
     let before = lines.iter().take(at).rev();
     let mut before = before.skip_while(|line| line.trim().is_empty());
     before.next().is_some_and(|line| is_rule(line))
 }
 
-/// Whether a line is `Name: value`.
+/// Returns whether a line is `Name: value`.
 fn is_field(line: &str) -> bool {
     let Some((name, value)) = line.split_once([':', '\u{ff1a}']) else {
         return false;
@@ -181,19 +183,19 @@ fn has_address(line: &str) -> bool {
     })
 }
 
-/// Whether a line separates another email: `________`, or words between hyphens.
+/// Returns whether a line separates another email: `________`, or words between hyphens.
 fn is_rule(line: &str) -> bool {
     let line = line.trim();
     let is_line = !is_text(line) && line.len() >= RULE;
     is_line || line.len() > RULE && line.starts_with("-----") && line.ends_with("-----")
 }
 
-/// Whether a character marks bold text, or is white space.
+/// Returns whether a character marks bold text, or is white space.
 fn is_mark(c: char) -> bool {
     c == '*' || c.is_whitespace()
 }
 
-/// Whether a line is a field with one of these names, which may be bold: `*From:* Ann`.
+/// Returns whether a line is a field with one of these names, which may be bold: `*From:* Ann`.
 fn has_name(line: &str, names: &[&str]) -> bool {
     let name = line.split_once(':').map_or("", |(name, _)| name);
     let name = name.trim_matches(is_mark).to_lowercase();

@@ -9,7 +9,7 @@ pub(super) enum Token {
 }
 
 impl Token {
-    /// The text of a word or a quoted string.
+    /// Returns the text of a word or a quoted string.
     pub(super) fn text(&self) -> Option<&str> {
         match self {
             Self::Word(text) | Self::Quoted(text) => Some(text),
@@ -18,11 +18,11 @@ impl Token {
     }
 }
 
-/// The position of a comment next to a character other than `;`. Programs disagree on whether it is a comment there.
+/// The position of a comment next to a character other than `;`. Programs disagree on whether that is a comment.
 pub(super) const TOUCHING: Token = Token::Mark('(');
 
-/// Splits a value. `None` if a comment or a quoted string does not end, a parenthesis closes nothing, or a comment
-/// could end in two places.
+/// Splits a value. Returns `None` if a comment or a quoted string does not end, if a closing parenthesis has no opening
+/// one, or if a comment could end in two places.
 pub(super) fn tokens(value: &str, marks: &[char]) -> Option<Vec<Token>> {
     let mut tokens = Vec::new();
     let mut word = String::new();
@@ -54,7 +54,7 @@ pub(super) fn tokens(value: &str, marks: &[char]) -> Option<Vec<Token>> {
     }
 }
 
-/// Whether a comment may appear next to a character, or the beginning or end of a value.
+/// Returns whether a comment may appear next to a character, or the beginning or end of a value.
 fn is_apart(beside: Option<char>) -> bool {
     beside.is_none_or(|c| c.is_ascii_whitespace() || c == ';')
 }
@@ -70,8 +70,8 @@ fn quoted(rest: &mut std::str::Chars<'_>) -> Option<String> {
     }
 }
 
-/// Skips a comment after its first parenthesis. Also `None` if quotes decide where it ends: some servers write quoted
-/// strings into comments, where quotes mean nothing.
+/// Skips a comment after its first parenthesis. Returns `None` if it does not end, or if quotes decide where it ends.
+/// Some servers write quoted strings into comments, although quotes have no meaning there.
 fn skip_comment(rest: &mut std::str::Chars<'_>) -> Option<()> {
     let mut depth = 1_u32;
     let mut is_quoted = false;

@@ -1,6 +1,6 @@
 //! Reactions in place of buttons (<https://spec.matrix.org/latest/client-server-api/#event-annotations-and-reactions>).
-//! The bot reacts to its question with each label, so that a person only taps. The decision of a press is stored in the
-//! bot's own reaction. Copies of a question have no reactions of the bot.
+//! The bot reacts to its question with each label, so a person only needs to tap. The decision of a press is stored in
+//! the bot's own reaction. A copy of a question has no reactions of the bot, so it cannot be answered.
 
 mod reactions;
 mod send;
@@ -24,29 +24,30 @@ use send::{check, message, put, send_event, transaction};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// An edit has the text twice, and an event has 65,536 bytes at most.
+/// The limit of a question. An edit contains the text twice, and an event has at most 65,536 bytes.
 const LIMIT: Limit = Limit::JsonBytes(28_000);
-/// The bot's own reactions are the oldest.
+/// The query for related events, oldest first. The bot's own reactions are the oldest.
 const RELATED: [(&str, &str); 2] = [("dir", "f"), ("limit", "20")];
-/// How many pages of reactions are read.
+/// The maximum number of pages of reactions that are read.
 const PAGES: usize = 5;
-/// An event has 65,536 bytes at most, and a server may write each of its characters as an escape.
+/// The limits of answers. An event has at most 65,536 bytes, and a server may escape each of its
+/// characters.
 const ANSWERS: Limits = Limits {
     timeout: Duration::from_secs(10),
     bytes: 2 * 1024 * 1024,
 };
 /// The field of the bot's reaction with the data that a press reports.
 const DATA: &str = "gatehouse.button";
-/// The type of messages that programs do not answer.
+/// The type of messages that programs must not answer.
 const NOTICE: &str = "m.notice";
-/// The field of a question.
+/// The field that marks a question.
 const MARK: &str = "gatehouse.question";
 
 #[derive(Debug)]
 pub(crate) struct MatrixButtons;
 
-/// Returns the press of a reaction to a question of the bot in a room that only the person and the bot read; `None` if
-/// the reaction means nothing.
+/// Returns the press for a reaction to a question of the bot in a room that only the person and the bot read. Returns
+/// `None` if the reaction has no meaning.
 pub(super) async fn press_of(
     source: Source<'_>,
     room: &str,
@@ -56,7 +57,7 @@ pub(super) async fn press_of(
     let own = own_reactions(source, room, &reaction.target, me).await?;
     let data = match own.iter().find(|own| own.key == reaction.key) {
         Some(own) => own.data.clone(),
-        // The question shows other choices.
+        // The reaction is not one of the question's choices.
         None if !own.is_empty() => return Ok(None),
         None if is_question(source, room, &reaction.target, me).await? => String::new(),
         None => return Ok(None),
@@ -125,7 +126,7 @@ impl Buttons for MatrixButtons {
             let body = question.text.whole();
             let mut content = message("m.text", &body);
             put(&mut content, MARK, json!({}));
-            // Every attempt uses the same transaction ID, so that the server stores one message.
+            // Every attempt uses the same transaction ID, so the server stores one message.
             let data = question.buttons.iter().flatten().map(|it| &*it.data);
             let id = transaction(&[question.chat, &data.collect::<String>()]);
             let message_id =
@@ -162,7 +163,7 @@ impl Buttons for MatrixButtons {
     ) -> BoxFuture<'a, Result<(), Failure>> {
         Box::pin(async move {
             let body = text.whole();
-            // Programs that do not support edits show the first text.
+            // Programs that do not support edits show this text.
             let mut content = message("m.text", &format!("* {body}"));
             let mut new = message("m.text", &body);
             put(&mut new, MARK, json!({}));

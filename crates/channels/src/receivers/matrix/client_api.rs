@@ -15,7 +15,7 @@ pub(super) fn not_matrix() -> Failure {
     )
 }
 
-/// A request below `/_matrix/client/v3`.
+/// Creates a request below `/_matrix/client/v3`.
 pub(super) fn request(
     source: Source<'_>,
     method: Method,
@@ -24,7 +24,7 @@ pub(super) fn request(
     request_below(source, "v3", method, path)
 }
 
-/// A request below `/_matrix/client` and a version.
+/// Creates a request below `/_matrix/client` and a version.
 pub(super) fn request_below(
     source: Source<'_>,
     version: &str,
@@ -34,7 +34,7 @@ pub(super) fn request_below(
     request_at(source, &["client", version], method, path)
 }
 
-/// A request below `/_matrix/media/v3`.
+/// Creates a request below `/_matrix/media/v3`.
 pub(super) fn request_media(
     source: Source<'_>,
     method: Method,
@@ -71,12 +71,12 @@ pub(super) async fn whoami(source: Source<'_>) -> Result<Answer, Failure> {
     .await
 }
 
-/// The bot's user ID, which is requested only once.
+/// Returns the bot's user ID, which is requested only once.
 pub(super) async fn source_user(source: Source<'_>) -> Result<String, Failure> {
     RECEIVER.own_id(source).await
 }
 
-/// The bot's user ID.
+/// Returns the bot's user ID.
 pub(super) async fn own_id(source: Source<'_>) -> Result<String, ReceiveError> {
     let answer = whoami(source).await?;
     check(&answer)?;

@@ -1,5 +1,5 @@
-//! Reads what `sync` returns. Each room and event is read alone, so that one of an unknown form, or one that is nested
-//! too deeply, does not hide the others.
+//! Reads the response of `sync`. Each room and event is parsed separately. An event of an unknown form, or one that is
+//! nested too deeply, does not hide the others.
 
 mod content;
 mod identifiers;
@@ -15,7 +15,7 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
-/// Stands between the ID of an edited message and that of the edit.
+/// The separator between the ID of an edited message and the ID of the edit.
 const EDITED_BY: &str = "|";
 
 #[derive(Debug, Deserialize)]
@@ -41,16 +41,16 @@ pub(super) struct Joined {
 #[derive(Debug, Deserialize)]
 struct Timeline {
     events: Vec<Box<RawValue>>,
-    /// Whether events before these are left out.
+    /// Whether events before these are omitted.
     #[serde(default)]
     limited: bool,
     prev_batch: Option<String>,
 }
 
-/// Events that an answer leaves out.
+/// Events that an answer omits.
 #[derive(Debug)]
 pub(super) struct Gap {
-    /// The token of its end.
+    /// The token of the end of the gap.
     pub(super) from: String,
 }
 
@@ -75,7 +75,7 @@ struct Event {
 pub(super) struct Reaction {
     pub(super) event_id: String,
     pub(super) sender: String,
-    /// The event that it is about.
+    /// The event that the reaction refers to.
     pub(super) target: String,
     pub(super) key: String,
 }
@@ -86,14 +86,14 @@ pub(super) struct RoomEvent {
     pub(super) event_id: String,
     pub(super) sender: String,
     pub(super) what: What,
-    /// The ID of the event that it replies to.
+    /// The ID of the event that this event replies to.
     pub(super) replies_to: Option<String>,
-    /// The ID of the message that it edits.
+    /// The ID of the message that this event edits.
     pub(super) edits: Option<String>,
 }
 
 impl RoomEvent {
-    /// Returns the ID of the received message, from which [`replied_event`] finds the event that an answer replies to.
+    /// Returns the ID of the received message. [`replied_event`] extracts the event that an answer replies to from it.
     pub(super) fn message_id(&self) -> String {
         let edits = self.edits.as_ref();
         let both = edits.map(|edited| format!("{edited}{EDITED_BY}{}", self.event_id));
@@ -104,8 +104,8 @@ impl RoomEvent {
 }
 
 /// Returns the event that an answer to a received message replies to: the message itself, or the original of an edit,
-/// because programs do not show edits as messages. `None` if the ID is not that of an event: all events of an encrypted
-/// room have one.
+/// because programs do not show edits as messages. Returns `None` if the ID is not the ID of an event: all messages of
+/// an encrypted room have the same ID.
 pub(crate) fn replied_event(message_id: &str) -> Option<&str> {
     let event = message_id.split_once(EDITED_BY);
     let event = event.map_or(message_id, |(edited, _)| edited);
@@ -128,7 +128,7 @@ pub(super) enum What {
         caption: Option<String>,
         names_bot: bool,
     },
-    /// A file of an encrypted room that was forwarded.
+    /// A forwarded file of an encrypted room.
     EncryptedFile {
         names_bot: bool,
     },
@@ -138,7 +138,8 @@ pub(super) enum What {
 }
 
 impl What {
-    /// Whether it names the bot; `None` if a group ignores it in any case.
+    /// Returns the flag for naming the bot, or `None` if messages of this kind are always ignored
+    /// in groups.
     pub(super) fn names_bot_mut(&mut self) -> Option<&mut bool> {
         match self {
             Self::Text { names_bot, .. }

@@ -13,7 +13,7 @@ use reqwest::Method;
 use reqwest::header::CONTENT_TYPE;
 use serde_json::{Value, json};
 
-/// Fetches a file; `None` if it is larger than `max_bytes`. `file_id` is the server and the media ID.
+/// Fetches a file. Returns `None` if it is larger than `max_bytes`. `file_id` is the server and the media ID.
 pub(super) async fn fetch(
     source: Source<'_>,
     file_id: &str,
@@ -25,7 +25,7 @@ pub(super) async fn fetch(
     let path = ["media", "download", server, id];
     let request = request_below(source, "v1", Method::GET, &path)?;
     match download(source, NOUN, request, max_bytes).await {
-        // Servers before version 1.11 of the specification have only the older address.
+        // Servers before version 1.11 of the specification support only the older address.
         Err(Failure::Refused(_)) => {
             let request = request_media(source, Method::GET, &["download", server, id])?;
             download(source, NOUN, request, max_bytes).await
@@ -58,9 +58,9 @@ pub(super) async fn send_media(
     verdict(&send(source, request.json(&event(media, url))).await?)
 }
 
-/// A voice message is an `m.audio` with the mark of a recording, which programs show as one
-/// (<https://github.com/matrix-org/matrix-spec-proposals/pull/3245>), a picture an `m.image`
-/// (<https://spec.matrix.org/latest/client-server-api/#mimage>).
+/// Returns the event. A voice message is an `m.audio` with the mark of a recording, which programs
+/// show as a recording (<https://github.com/matrix-org/matrix-spec-proposals/pull/3245>). A picture
+/// is an `m.image` (<https://spec.matrix.org/latest/client-server-api/#mimage>).
 fn event(media: &Media, url: &str) -> Value {
     let (name, kind, size) = (&media.name, media.content_type, media.data.len());
     match media.kind {
@@ -72,7 +72,7 @@ fn event(media: &Media, url: &str) -> Value {
                 "url": url,
                 "info": { "mimetype": kind, "size": size, "duration": duration },
                 "m.mentions": {},
-                // Some programs show a recording only with this. A wave form may be absent.
+                // Some programs show a recording only with this field. The wave form is optional.
                 "org.matrix.msc1767.audio": { "duration": duration },
                 "org.matrix.msc3245.voice": {},
             })

@@ -13,9 +13,9 @@ use serde_json::json;
 use serde_json::value::RawValue;
 use std::time::Duration;
 
-/// Maximum number of pages of a gap. Older messages are skipped.
+/// The maximum number of pages of a gap. Older messages are skipped.
 const PAGES: u32 = 10;
-/// How long reading a gap may take. It must end before another node may take over the account.
+/// The time limit for reading a gap. It must end before another node may take over the account.
 const LIMIT: Duration = Duration::from_secs(40);
 const EVENTS: &str = "50";
 

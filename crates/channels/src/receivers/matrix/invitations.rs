@@ -1,4 +1,4 @@
-//! Accepts invitations to rooms. What the server refuses is retried with later requests.
+//! Accepts invitations to rooms. Requests that the server refuses are repeated later.
 
 use super::super::Source;
 use super::client_api::{request, send};
@@ -9,19 +9,20 @@ use reqwest::Method;
 use serde_json::json;
 use std::collections::BTreeSet;
 
-/// How long the server holds a request without events, in milliseconds: usually, and while something is retried.
+/// How long the server holds a request without events, in milliseconds: normally, and while refused requests are
+/// repeated.
 const POLL_MS: (&str, &str) = ("30000", "5000");
-/// How often a room is joined again, or a notice sent again, while the server limits the bot. After other failures, only
-/// once.
+/// The maximum number of retries for joining a room or sending a notice while the server limits the bot. After other
+/// failures, there are no retries.
 const RETRIES: u32 = 10;
 
 #[derive(Debug, Default)]
 pub(super) struct Invitations {
     /// Rooms that could not be joined. The server reports an invitation only once.
     unjoined: Vec<RefusedRoom>,
-    /// The encrypted groups that the last answer invites the bot to.
+    /// The encrypted groups to which the last answer invites the bot.
     encrypted_groups: BTreeSet<String>,
-    /// The encrypted groups that have not got their notice.
+    /// The encrypted groups that have not received their notice.
     unnoted: Vec<RefusedRoom>,
 }
 
@@ -29,7 +30,7 @@ pub(super) struct Invitations {
 struct RefusedRoom {
     id: String,
     is_encrypted_group: bool,
-    /// How many retries are left.
+    /// The remaining number of retries.
     retries: u32,
 }
 
@@ -42,8 +43,8 @@ impl RefusedRoom {
         }
     }
 
-    /// Returns the room if it is retried again after this failure, and `None` if it is given up. Only a failure that
-    /// asks to wait is repeated: messages would be delayed by each request that times out.
+    /// Returns the room for a retry after this failure, or `None` if there is no retry. Only rate limits are
+    /// retried, because each request that times out would delay messages.
     fn after(self, failure: &Failure) -> Option<Self> {
         let is_limited = matches!(failure, Failure::Later { after: Some(_), .. });
         let retries = self.retries.saturating_sub(1);
@@ -52,7 +53,7 @@ impl RefusedRoom {
 }
 
 impl Invitations {
-    /// Notes the invitations of an answer.
+    /// Records the invitations of an answer.
     pub(super) fn receive(&mut self, invitations: &[ReceivedMessage]) {
         let encrypted = invitations
             .iter()
@@ -60,7 +61,7 @@ impl Invitations {
         self.encrypted_groups = encrypted.map(|it| it.chat.clone()).collect();
     }
 
-    /// Joins rooms, and sends the notice to the encrypted groups among them.
+    /// Joins rooms, and sends the notice to encrypted groups among them.
     pub(super) async fn accept(
         &mut self,
         source: Source<'_>,
@@ -83,7 +84,7 @@ impl Invitations {
         joined
     }
 
-    /// Joins the rooms and sends the notices that were refused before.
+    /// Repeats the requests to join rooms and to send notices that were refused.
     pub(super) async fn retry(&mut self, source: Source<'_>) {
         for room in std::mem::take(&mut self.unjoined) {
             match join_room(source, &room.id).await {
@@ -106,7 +107,7 @@ impl Invitations {
         }
     }
 
-    /// How long the server may hold the next request without events, in milliseconds.
+    /// Returns how long the server may hold the next request without events, in milliseconds.
     pub(super) fn poll_ms(&self) -> &'static str {
         if self.unjoined.is_empty() && self.unnoted.is_empty() {
             POLL_MS.0

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// A room of ten thousand members has about two megabytes.
+/// The limits of an answer. A room of ten thousand members has about two megabytes.
 const LIMITS: Limits = Limits {
     timeout: Duration::from_secs(10),
     bytes: 8 * 1024 * 1024,
@@ -28,7 +28,7 @@ pub(super) struct Member {
     pub(super) display_name: Option<String>,
 }
 
-/// Returns the members of a room; `None` if the bot is none of them.
+/// Returns the members of a room, or `None` if the bot is not a member.
 pub(super) async fn members(source: Source<'_>, room: &str) -> Result<Option<Members>, Failure> {
     let request = request(source, Method::GET, &["rooms", room, "joined_members"])?;
     let inner = source.inner;
@@ -41,7 +41,7 @@ pub(super) async fn members(source: Source<'_>, room: &str) -> Result<Option<Mem
     answer.parse().map(Some).ok_or_else(not_matrix)
 }
 
-/// Whether the person and the bot are the only members.
+/// Returns whether the person and the bot are the only members.
 pub(super) async fn is_private(
     source: Source<'_>,
     room: &str,

@@ -27,7 +27,7 @@ async fn read(
     Ok(event.and_then(|event| quoted(&event)))
 }
 
-/// Whether the bot wrote a message.
+/// Returns whether the bot wrote a message.
 pub(super) async fn is_own(
     source: Source<'_>,
     room: &str,

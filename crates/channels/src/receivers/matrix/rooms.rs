@@ -13,12 +13,13 @@ use crate::receivers::buttons::Press;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Maximum number of reactions, and also of replies in groups, that are looked up per response of `sync`: in one room,
-/// and in all. A person whose reaction is skipped can react again, and can mention the bot in place of a reply.
+/// The maximum number of look-ups per response of `sync`, in one room and in total. The numbers apply to reactions, and
+/// separately to replies in groups. If a reaction is skipped, the person can react again. If a reply is skipped, the
+/// person can mention the bot instead.
 const LOOKUPS: (usize, usize) = (5, 10);
-/// How long the look-ups of reactions may take together.
+/// The time limit for all look-ups of reactions together.
 const REACTION_TIME: Duration = Duration::from_secs(10);
-/// How long those of replies may take together.
+/// The time limit for all look-ups of replies together.
 const REPLY_TIME: Duration = Duration::from_secs(5);
 const ENCRYPTED_FILE: &str =
     "Encrypted files cannot be read here. Send the file itself in a room without encryption.";
@@ -28,7 +29,8 @@ const ENCRYPTED_FILE: &str =
 pub(super) struct Meant {
     pub(super) messages: Vec<ReceivedMessage>,
     pub(super) presses: Vec<Press>,
-    /// Whether a member of a group wrote an encrypted message. Other rooms get an answer.
+    /// Whether a member of a group wrote an encrypted message. In other rooms, such a message gets
+    /// an answer.
     pub(super) is_encrypted: bool,
 }
 
@@ -40,8 +42,8 @@ impl Meant {
     }
 }
 
-/// The remaining look-ups for one response of `sync`. Replies have their own, because each member of a group can send
-/// many, and the reactions of people to questions must not be skipped for them.
+/// The remaining look-ups for one response of `sync`. Replies are counted separately: each member of a group can send
+/// many replies, and they must not prevent the look-up of reactions to questions.
 #[derive(Debug)]
 pub(super) struct Lookups {
     reactions: Remaining,
@@ -68,8 +70,8 @@ struct Remaining {
 }
 
 impl Remaining {
-    /// Looks up a reaction or a reply. A failure loses this one only: everyone can send them, and the messages of others
-    /// must not wait for them.
+    /// Looks up a reaction or a reply. After a failure, only this one is lost. Anyone can send reactions and replies,
+    /// so other messages must not wait for them.
     async fn find<T>(&mut self, looking: impl Future<Output = Result<T, Failure>>) -> Option<T> {
         if self.count == 0 || self.time.is_zero() {
             return None;
@@ -110,13 +112,12 @@ pub(super) async fn meant(
     let is_pair = members.joined.len() == 2 && members.joined.contains_key(me);
     let mut looked = 0;
     for mut said in said {
-        // The text of a person who has left the room is not answered, because the members may have changed
-        // since then.
+        // Does not answer a person who has left the room, because the members may have changed since then.
         let Some(member) = members.joined.get(&said.sender) else {
             continue;
         };
         if let What::Reaction { target, key } = said.what {
-            // Questions are only asked in rooms with two members.
+            // Questions are asked only in rooms with two members.
             if !is_pair || looked >= LOOKUPS.0 {
                 continue;
             }
@@ -184,9 +185,9 @@ fn message(
             answer: Some(ENCRYPTED_FILE),
             ..message
         }),
-        // A message without text or file gets an answer that says so.
+        // A message without text or file gets a fixed answer.
         What::Other => (!is_group).then_some(message),
-        // All messages of the room get the same ID, so that the room is answered once.
+        // All encrypted messages of the room get the same ID, so the room is answered once.
         What::Encrypted => (!is_group).then_some(ReceivedMessage {
             message_id: format!("encrypted:{room}"),
             answer: Some(ENCRYPTED),

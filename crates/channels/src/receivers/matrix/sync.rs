@@ -1,4 +1,4 @@
-//! The loop that asks for new events.
+//! The loop that requests new events.
 
 use super::client_api::{ask, check, not_matrix, own_id};
 use super::events::{Joined, Synced};
@@ -18,7 +18,7 @@ impl Syncing {
             None => own_id(source).await?,
         };
         self.user = Some(me.clone());
-        // A token that belongs to another user is useless for this one.
+        // A token that belongs to another user cannot be used.
         let since = position
             .and_then(|position| position.split_once(' '))
             .filter(|(user, _)| *user == me)
@@ -49,7 +49,7 @@ impl Syncing {
             ..Meant::default()
         };
         self.invitations.receive(&all.messages);
-        // Without a token, the response contains messages from before the start of receiving.
+        // Without a token, the response contains messages from before receiving started.
         if let Some(since) = since {
             let mut lookups = Lookups::default();
             for (room, joined) in synced.joined() {
@@ -84,7 +84,7 @@ impl Syncing {
         })
     }
 
-    /// Returns the problem that the account shows. `is_unread` is whether encrypted messages have arrived now.
+    /// Returns the problem that the account shows. `is_unread` is true if encrypted messages have just arrived.
     pub(super) fn warning(&mut self, is_unread: bool, now_ms: u64) -> Option<&'static str> {
         let is_recent = |at: &u64| now_ms.saturating_sub(*at) < UNREAD_MS;
         self.unread_at_ms = self.unread_at_ms.filter(is_recent);
@@ -98,7 +98,7 @@ impl Syncing {
     }
 }
 
-/// Returns the messages for the bot in a room, including those that the response leaves out.
+/// Returns the messages for the bot in a room, including messages that the response omits.
 async fn new_messages(
     source: Source<'_>,
     (room, joined): (&str, &Joined),

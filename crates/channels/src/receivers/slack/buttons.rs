@@ -47,7 +47,7 @@ impl Buttons for SlackButtons {
         chat: &'a str,
     ) -> BoxFuture<'a, Result<Option<String>, Failure>> {
         Box::pin(async move {
-            // The name of a channel, or the ID of one that others read.
+            // The name of a channel, or the ID of a channel that other people read.
             if !chat.starts_with('D') {
                 return Ok(None);
             }
@@ -121,8 +121,8 @@ impl Buttons for SlackButtons {
         })
     }
 
-    /// An update replaces all blocks. The blocks in the press may be older than the message, so only the call is
-    /// repeated.
+    /// Replaces all blocks of the question. The blocks in the press may be older than the message, so only the call is
+    /// taken from them.
     fn retire<'a>(
         &'a self,
         source: Source<'a>,

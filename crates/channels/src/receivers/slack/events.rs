@@ -19,7 +19,7 @@ pub(super) struct Envelope {
 }
 
 impl Envelope {
-    /// Reads the payload; `None` if it has another form.
+    /// Reads the payload. Returns `None` if it has another form.
     pub(super) fn payload<T: DeserializeOwned>(&self) -> Option<T> {
         serde_json::from_str(self.payload.as_ref()?.get()).ok()
     }
@@ -87,11 +87,11 @@ struct File {
     /// Absent if the app may not read files.
     name: Option<String>,
     subtype: Option<String>,
-    /// The user who uploaded it.
+    /// The user who uploaded the file.
     user: Option<String>,
 }
 
-/// The message of an envelope, if it is from a person and meant for the bot.
+/// Returns the message of an envelope if it is from a person and meant for the bot.
 pub(super) fn message_of(envelope: &Envelope, me: &str) -> Option<ReceivedMessage> {
     if envelope.kind != "events_api" {
         return None;
@@ -117,7 +117,7 @@ pub(super) fn message_of(envelope: &Envelope, me: &str) -> Option<ReceivedMessag
         .user
         .filter(|user| user != me && event.bot_id.is_none())?;
     let text = plain(&event.text, me);
-    // Another person made this recording; it was shared again.
+    // Another person made this recording, and it was shared again.
     let mut uploaders = event.files.iter().filter_map(|file| file.user.as_ref());
     let is_own = uploaders.all(|user| *user == person);
     let files = event.files.into_iter().map(|file| ReceivedFile {
@@ -132,7 +132,8 @@ pub(super) fn message_of(envelope: &Envelope, me: &str) -> Option<ReceivedMessag
         thread => thread,
     };
     Some(ReceivedMessage {
-        // The same message may arrive as both kinds of events.
+        // The same message may arrive as two kinds of events, so its ID does not depend on the
+        // kind.
         message_id: format!("{}:{}", event.channel, event.ts),
         person,
         chat: event.channel,
@@ -145,7 +146,7 @@ pub(super) fn message_of(envelope: &Envelope, me: &str) -> Option<ReceivedMessag
     })
 }
 
-/// The new message after an edit, if the edit changed its text. Slack also reports previews of links as edits. In
+/// Returns the new message of an edit, if the edit changed the text. Slack also reports link previews as edits. In
 /// channels, edits have no event that names the bot.
 fn edited_message(edit: Edit, me: &str) -> Option<ReceivedMessage> {
     let message = edit.message;
@@ -164,7 +165,7 @@ fn edited_message(edit: Edit, me: &str) -> Option<ReceivedMessage> {
     })
 }
 
-/// Returns the text that the person typed: without the bot's name and Slack's escapes
+/// Returns the text that the person typed, without the bot's name and without Slack's escapes
 /// (<https://docs.slack.dev/messaging/formatting-message-text#escaping>).
 fn plain(text: &str, me: &str) -> String {
     let text = text.replace(&format!("<@{me}>"), "");

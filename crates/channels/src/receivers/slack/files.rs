@@ -1,4 +1,4 @@
-//! The files of messages, and voice messages and pictures of the bot. The addresses of files need the bot token
+//! The files of messages, and voice messages and pictures of the bot. Fetching a file needs the bot token
 //! (<https://docs.slack.dev/reference/objects/file-object#authentication>).
 
 use super::super::download::{UPLOAD, download, file_url};
@@ -15,14 +15,14 @@ use serde_json::json;
 use std::time::Duration;
 
 const HOSTS: [&str; 1] = ["files.slack.com"];
-/// The description of a text file contains a part of the text.
+/// The limits of a file description. For a text file, it contains a part of the text.
 const LIMITS: Limits = Limits {
     timeout: Duration::from_secs(10),
     bytes: 2 * 1024 * 1024,
 };
 const NO_SCOPE: &str = "Slack refused a file: the app needs the scope files:read.";
 const NO_UPLOADS: &str = "Slack refused an upload: the app needs the scope files:write.";
-/// Slack's programs play it. They record MPEG-4 audio, which Gatehouse does not encode.
+/// A format that Slack's programs play. They record MPEG-4 audio, which Gatehouse does not encode.
 pub(super) const VOICE: VoiceFormat = VoiceFormat {
     name: "mp3",
     file: ("answer.mp3", "audio/mpeg"),
@@ -30,7 +30,7 @@ pub(super) const VOICE: VoiceFormat = VoiceFormat {
 };
 const UNKNOWN: &str = "Slack no longer has the file.";
 
-/// Fetches a file; `None` if it is larger than `max_bytes`.
+/// Fetches a file. Returns `None` if it is larger than `max_bytes`.
 pub(super) async fn fetch(
     source: Source<'_>,
     file_id: &str,
@@ -100,7 +100,7 @@ pub(super) async fn send_media(
         .map(drop)
 }
 
-/// Calls a method of an upload.
+/// Calls one of the methods of an upload.
 async fn upload_step(
     source: Source<'_>,
     method: &str,

@@ -22,7 +22,7 @@ impl Listening {
             None => own_id(source).await?,
         };
         self.me = Some(me.clone());
-        // Slack sends the events of an earlier result again, if they were not confirmed.
+        // Slack repeats the events of an earlier result if they were not confirmed.
         self.unconfirmed.clear();
         let mut link = match self.link.take() {
             Some(link) if self.must_look_again(source, &link) => {
@@ -50,7 +50,7 @@ impl Listening {
                     continue;
                 }
             };
-            // Slack adds kinds of messages. Only envelopes need an answer.
+            // Slack may add kinds of messages. Only envelopes need an answer.
             let Ok(envelope) = serde_json::from_str::<Envelope>(&text) else {
                 continue;
             };
@@ -99,8 +99,8 @@ impl Listening {
         Ok(link)
     }
 
-    /// Replaces a connection that Slack ends. Slack may still count the old one, so a count above one does not
-    /// prove that there is another program. A count of one proves that there is none.
+    /// Replaces a connection that Slack ends. Slack may still count the old connection, so a count above one does not
+    /// prove that another program is connected. A count of one proves that no other program is.
     async fn replace(&mut self, source: Source<'_>, old: Link) -> Result<Link, ReceiveError> {
         old.may_reopen(source)?;
         let (link, count) = self.connect(source).await?;
@@ -112,7 +112,7 @@ impl Listening {
         Ok(link)
     }
 
-    /// Closes the connection and opens another when Slack no longer counts it.
+    /// Closes the connection, and opens another one when Slack no longer counts the old one.
     async fn look_again(&mut self, source: Source<'_>, old: Link) -> Result<Link, ReceiveError> {
         let clock = &source.inner.clock;
         let until = clock.monotonic_ms().saturating_add(UNCOUNTED_MS);
@@ -123,7 +123,7 @@ impl Listening {
         self.open(source).await
     }
 
-    /// Opens a connection. Also returns how many connections Slack counts.
+    /// Opens a connection. Also returns the number of connections that Slack counts.
     async fn connect(&mut self, source: Source<'_>) -> Result<(Link, u32), ReceiveError> {
         self.is_quiet = false;
         let opened = call(source, "apps.connections.open", "app_token", &[]).await?;
@@ -136,7 +136,7 @@ impl Listening {
         Ok((link, count))
     }
 
-    /// Whether the connection must be replaced to find out if it is the only one.
+    /// Returns whether the connection must be replaced to check whether it is the only one.
     fn must_look_again(&self, source: Source<'_>, link: &Link) -> bool {
         let (first, later) = LOOK_AGAIN_MS;
         match self.crowded {
@@ -153,7 +153,7 @@ impl Listening {
         }
     }
 
-    /// The name of a person, or the ID if Slack does not return the name.
+    /// Returns the name of a person, or the ID if Slack does not return the name.
     async fn name_of(&mut self, source: Source<'_>, person: &str) -> String {
         if let Some((_, name)) = self.names.iter().find(|(id, _)| id == person) {
             return name.clone();
@@ -171,7 +171,7 @@ impl Listening {
             .iter()
             .flat_map(|found| fields.map(|field| found.text(field)));
         let name = names.into_iter().find(|name| !name.trim().is_empty());
-        // An unknown name is cached as well, so that it is not requested again for each message.
+        // A missing name is cached too. Otherwise, each message would request it again.
         let name = display_name(name.unwrap_or_default(), person);
         if self.names.len() >= NAMES {
             self.names.pop_front();

@@ -53,12 +53,12 @@ pub(super) async fn call(
     }
 }
 
-/// The reason when Slack refuses a method with an unknown error.
+/// Returns the reason if Slack refuses a method with an unknown error.
 pub(super) fn refused(method: &str) -> String {
     format!("Slack refused `{method}`.")
 }
 
-/// Calls a method of the Web API. The answer may be a refusal: its status is 200, and `ok` is false.
+/// Calls a method of the Web API. A refusal is also returned as an answer: its status is 200, and `ok` is false.
 pub(super) async fn ask(
     source: Source<'_>,
     method: &str,
@@ -77,7 +77,7 @@ pub(super) async fn ask(
     Ok((answer, body))
 }
 
-/// The bot's user ID.
+/// Returns the bot's user ID.
 pub(super) async fn own_id(source: Source<'_>) -> Result<String, ReceiveError> {
     let me = call(source, "auth.test", "bot_token", &[]).await?;
     match me.text("/user_id") {

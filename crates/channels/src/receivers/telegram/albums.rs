@@ -1,5 +1,5 @@
-//! Albums: photos and documents that a person sent together. Telegram reports each as a message of its own, with the
-//! same `media_group_id`, as it arrives. Here they become one message.
+//! Albums: photos and documents that a person sent together. Telegram reports each as a separate message, as it
+//! arrives, with the same `media_group_id`. This module joins them to one message.
 
 use super::super::{Source, at_most_files};
 use super::api::updates;
@@ -11,9 +11,9 @@ use serde_json::Value;
 use std::collections::HashSet;
 use std::time::Duration;
 
-/// How long the receiver waits before it requests the rest of an album.
+/// The wait before the receiver requests the rest of an album.
 const REST: Duration = Duration::from_secs(1);
-/// How often the receiver requests the rest. An album has at most ten parts.
+/// The maximum number of requests for the rest. An album has at most ten parts.
 const TRIES: u32 = 5;
 
 fn album_of(update: &Value) -> Option<Album> {
@@ -24,8 +24,8 @@ fn album_of(update: &Value) -> Option<Album> {
     })
 }
 
-/// Returns updates from an ID on. If they end with an album, polls again without confirming them until no more parts of
-/// it arrive.
+/// Returns updates from an ID on. If they end with an album, polls again without confirming them, until no more parts
+/// of the album arrive.
 pub(super) async fn whole(
     source: Source<'_>,
     next: Option<i64>,
@@ -45,7 +45,7 @@ pub(super) async fn whole(
     Ok(without_part(found))
 }
 
-/// Leaves an album that continues after the last possible update to the next request.
+/// Removes an incomplete album at the end of the possible updates. The next request returns it.
 fn without_part(mut found: Vec<Value>) -> Vec<Value> {
     let last = found.last().and_then(album_of);
     if found.len() < UPDATES || last.is_none() {
@@ -58,8 +58,8 @@ fn without_part(mut found: Vec<Value>) -> Vec<Value> {
     found
 }
 
-/// Returns the messages that are meant for the bot. The parts of an album form one message, which mentions the bot if
-/// one of the parts does.
+/// Returns the messages that are meant for the bot. The parts of an album form one message. It mentions the bot if one
+/// of the parts does.
 pub(super) fn messages_of(
     updates: Vec<Update>,
     bot: &Bot,
@@ -90,7 +90,7 @@ pub(super) fn messages_of(
 fn add(first: &mut ReceivedMessage, part: ReceivedMessage) {
     first.files.extend(part.files);
     first.is_own &= part.is_own;
-    // Pictures are received, even if the album has videos too.
+    // If an album has pictures and videos, the pictures are received and there is no fixed answer.
     first.answer = first.answer.filter(|_| part.answer.is_some());
     first.quote = first.quote.take().or(part.quote);
     first.text = match (first.text.take(), part.text) {

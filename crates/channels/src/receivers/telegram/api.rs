@@ -14,7 +14,7 @@ pub(super) fn id_of(update: &Value) -> Result<i64, Failure> {
     id.ok_or_else(not_the_api)
 }
 
-/// Asks for the updates from an ID on, and waits this many seconds for one.
+/// Requests the updates from an ID on. Waits up to this many seconds for one.
 pub(super) async fn updates(
     source: Source<'_>,
     next: Option<i64>,
@@ -51,7 +51,7 @@ pub(super) async fn call(
     call_within(outbound, &*source.inner.clock, NOUN, request, LIMITS).await
 }
 
-/// The bot's ID and name (`getMe`). Messages in groups mention the bot by this name.
+/// Requests the bot's ID and name (`getMe`). Messages in groups mention the bot by this name.
 pub(super) async fn own_bot(source: Source<'_>) -> Result<Bot, ReceiveError> {
     let answer = call(source, "getMe", &json!({})).await?;
     check(&answer)?;

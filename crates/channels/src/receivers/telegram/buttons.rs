@@ -21,7 +21,7 @@ const MAX_NOTE_CHARS: usize = 200;
 #[derive(Debug)]
 pub(crate) struct TelegramButtons;
 
-/// The press of a button in a message of the bot.
+/// Returns the press of a button in a message of the bot.
 pub(super) fn press_of(query: CallbackQuery) -> Option<Press> {
     let message = query.message?;
     let person = query.from.id.to_string();
@@ -37,8 +37,9 @@ pub(super) fn press_of(query: CallbackQuery) -> Option<Press> {
     })
 }
 
-/// Characters that Telegram removes from messages (`clean_input_string` in
-/// <https://github.com/tdlib/td/blob/master/td/telegram/misc.cpp>), apart from those that are escaped anyway.
+/// Returns whether Telegram removes the character from messages (`clean_input_string` in
+/// <https://github.com/tdlib/td/blob/master/td/telegram/misc.cpp>). Characters that are escaped anyway are not
+/// included.
 const fn is_removed(c: char) -> bool {
     matches!(c, '\u{30a}' | '\u{333}' | '\u{33f}')
 }
@@ -59,7 +60,7 @@ impl Buttons for TelegramButtons {
     }
 
     fn chat_of(&self, person: &str) -> Option<String> {
-        // Both have the same ID.
+        // A private chat has the same ID as its person.
         person_of(person)
     }
 
@@ -111,7 +112,7 @@ impl Buttons for TelegramButtons {
         })
     }
 
-    /// Without `reply_markup`, both methods remove the buttons.
+    /// Closes a question. Without `reply_markup`, both methods remove the buttons.
     fn close<'a>(
         &'a self,
         source: Source<'a>,
@@ -149,7 +150,7 @@ impl Buttons for TelegramButtons {
     }
 }
 
-/// Edits a message. `more` are the fields apart from those that name it.
+/// Edits a message. `more` contains the fields except those that identify the message.
 async fn edit(
     source: Source<'_>,
     method: &str,
@@ -165,7 +166,8 @@ async fn edit(
     unless_refused(&answer, "message is not modified")
 }
 
-/// A private chat has the ID of the person. Groups and channels have negative IDs.
+/// Returns the person of a private chat, which has the same ID. Groups and channels have negative
+/// IDs.
 fn person_of(chat: &str) -> Option<String> {
     let id = chat.parse::<i64>().ok().filter(|id| *id > 0)?;
     Some(id.to_string())

@@ -1,4 +1,5 @@
-//! The photo, document or voice message of a message, and voice messages and pictures of the bot.
+//! The photo, document or voice message of a received message, and voice messages and pictures of
+//! the bot.
 
 use super::super::Source;
 use super::super::download::{UPLOAD, download};
@@ -15,7 +16,7 @@ use reqwest::multipart::{Form, Part};
 use serde::Deserialize;
 use serde_json::json;
 
-/// The limits of `sendPhoto`: the size, the sum of width and height, and how many times one may be the other.
+/// The limits of `sendPhoto`: the size, the sum of width and height, and the ratio between them.
 const MAX_PHOTO_BYTES: usize = 10_000_000;
 const MAX_PHOTO_SIDES: u64 = 10_000;
 const MAX_PHOTO_RATIO: u64 = 20;
@@ -39,7 +40,7 @@ pub(super) struct Voice {
     file_id: String,
 }
 
-/// The file of a message. For a photo, this is its largest size, which has no name.
+/// Returns the file of a message. For a photo, this is its largest size. It has no name.
 pub(super) fn file_of(
     document: Option<Document>,
     voice: Option<Voice>,
@@ -68,8 +69,8 @@ pub(super) fn file_of(
     })
 }
 
-/// Fetches a file with `getFile` (<https://core.telegram.org/bots/api#getfile>), which refuses files of more than
-/// 20 MB. `None` if it is too large.
+/// Fetches a file with `getFile` (<https://core.telegram.org/bots/api#getfile>), which refuses files of more than 20
+/// MB. Returns `None` if the file is too large.
 pub(super) async fn fetch(
     source: Source<'_>,
     file_id: &str,
@@ -91,7 +92,8 @@ pub(super) async fn fetch(
 
 fn file_request(source: Source<'_>, path: &str) -> Result<RequestBuilder, Failure> {
     let segments: Vec<&str> = path.split('/').collect();
-    // The owner's own server with `--local` returns a path in its file system.
+    // The owner's own server with `--local` returns a path in its file system, which must not be
+    // requested.
     if segments.iter().any(|it| matches!(*it, "" | "." | "..")) {
         return Err(Failure::refused(
             "Telegram returned no download path for the file.",
@@ -113,7 +115,7 @@ pub(super) async fn send(
         MediaKind::Voice { .. } => ("sendVoice", "voice"),
         MediaKind::Picture { pixels } if is_photo(media, pixels) => {
             let answer = upload(source, place, ("sendPhoto", "photo"), media).await?;
-            // A picture that Telegram cannot convert can still be a document.
+            // A picture that Telegram cannot convert can still be sent as a document.
             if answer.status != 400 {
                 return verdict(&answer);
             }
@@ -124,8 +126,8 @@ pub(super) async fn send(
     verdict(&upload(source, place, form, media).await?)
 }
 
-/// Whether a picture is sent with `sendPhoto` (<https://core.telegram.org/bots/api#sendphoto>). A GIF is not, because
-/// `sendPhoto` converts an animation to a still picture.
+/// Returns whether a picture is sent with `sendPhoto` (<https://core.telegram.org/bots/api#sendphoto>). A GIF is not,
+/// because `sendPhoto` converts an animation to a still picture.
 fn is_photo(media: &Media, pixels: Option<(u64, u64)>) -> bool {
     let has_form = pixels.is_none_or(|(width, height)| {
         width.saturating_add(height) <= MAX_PHOTO_SIDES
@@ -135,7 +137,7 @@ fn is_photo(media: &Media, pixels: Option<(u64, u64)>) -> bool {
     has_form && media.data.len() <= MAX_PHOTO_BYTES && media.content_type != "image/gif"
 }
 
-/// Uploads a file with a method, in the field that the method names.
+/// Uploads a file with `method`. `field` is the form field with the file.
 async fn upload(
     source: Source<'_>,
     (chat, thread): (&str, Option<&str>),

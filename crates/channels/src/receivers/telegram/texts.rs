@@ -1,8 +1,8 @@
-//! The texts of the last messages, to find out whether an edit changed a text.
+//! The texts of the last messages, which show whether an edit changed a text.
 
 use std::collections::VecDeque;
 
-/// How many messages are remembered.
+/// The maximum number of messages in memory.
 const REMEMBERED: usize = 256;
 
 /// Telegram's IDs of a conversation and of a message in it.
@@ -12,7 +12,7 @@ type MessageKey = (i64, i64);
 pub(super) struct Texts(VecDeque<(MessageKey, String)>);
 
 impl Texts {
-    /// Remembers a text. Returns the earlier text of the same message.
+    /// Stores a text. Returns the earlier text of the same message.
     pub(super) fn remember(&mut self, key: MessageKey, text: &str) -> Option<String> {
         if let Some((_, known)) = self.0.iter_mut().find(|(known, _)| *known == key) {
             return Some(std::mem::replace(known, text.to_owned()));

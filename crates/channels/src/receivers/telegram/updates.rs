@@ -10,10 +10,10 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-/// The answer to an edit if the earlier text is not remembered: since a restart, or because of newer messages.
+/// The answer to an edit if the earlier text is no longer in memory, after a restart or because of newer messages.
 const UNKNOWN_EDIT: &str = "It is not known whether this edit changed the text, because the earlier text is no longer \
                             in memory. Send the new text as a message.";
-/// The answer to a video, a video message and an audio file, with or without a caption.
+/// The answer to a video, a video message or an audio file, with or without a caption.
 const UNREAD: &str = "Videos and audio files cannot be received here. Only text, voice messages, pictures and \
                       documents can.";
 
@@ -31,7 +31,7 @@ pub(super) struct Update {
 struct Message {
     message_id: i64,
     from: Option<User>,
-    /// Set if a chat wrote the message instead of a person.
+    /// Set if a chat, not a person, wrote the message.
     sender_chat: Option<Value>,
     chat: Chat,
     text: Option<String>,
@@ -51,15 +51,15 @@ struct Message {
     #[serde(default)]
     caption_entities: Vec<Entity>,
     reply_to_message: Option<Box<Replied>>,
-    /// The part of the message replied to that the person chose.
+    /// The part that the person selected from the message replied to.
     quote: Option<ChosenQuote>,
-    /// Set if someone else wrote the text.
+    /// Set if another person wrote the text.
     forward_origin: Option<Value>,
-    /// Replaces `forward_origin` on servers with a Bot API before version 7.0.
+    /// The equivalent of `forward_origin` on servers with a Bot API before version 7.0.
     forward_date: Option<Value>,
     /// Set if a bot wrote the text.
     via_bot: Option<Value>,
-    /// Set if the message is one of several that were sent together.
+    /// Set if the message is one of several messages that were sent together.
     media_group_id: Option<String>,
     message_thread_id: Option<i64>,
     #[serde(default)]
@@ -136,7 +136,7 @@ struct Entity {
 }
 
 impl Update {
-    /// The album that a new message belongs to, if it belongs to one.
+    /// Returns the album of a new message, if the message is part of one.
     pub(super) fn album(&self) -> Option<Album> {
         let message = self.message.as_ref()?;
         let group = message.media_group_id.clone()?;
@@ -146,7 +146,7 @@ impl Update {
         })
     }
 
-    /// Whether a message in a group names the bot or replies to it.
+    /// Returns whether a message in a group names the bot or replies to it.
     pub(super) fn names(&self, bot: &Bot) -> bool {
         let message = self.message.as_ref().or(self.edited_message.as_ref());
         message.is_some_and(|message| is_named(message, bot))

@@ -1,4 +1,4 @@
-//! The fields of an email channel: of the server that takes its mail, and of the mailbox that it reads.
+//! The fields of an email channel: for the server that sends its mail, and for the mailbox that it reads.
 
 use crate::fields::{FieldKind, FieldSpec, receiving_agent, receiving_switch};
 use crate::senders::{About, Extra};
@@ -44,7 +44,7 @@ pub(super) static ABOUT: About = About {
             "The sender, such as Gatehouse <gatehouse@example.com>.",
         )
         .required()
-        // An email counts only if it is addressed to one of the channel's own addresses, and this is one.
+        // An email counts only if it is addressed to one of the channel's own addresses. This field is one of them.
         .decides_senders(),
         FieldSpec::new(
             "to",

@@ -18,10 +18,11 @@ pub(super) struct Mail {
     pub(super) bytes: Vec<u8>,
 }
 
-/// The library encodes header values. This function additionally ensures that each is a single line.
+/// Composes the email. The library encodes header values. This function additionally ensures that each value is a
+/// single line.
 pub(super) fn compose(part: &Part<'_>, pictures: &[&Picture]) -> Result<Mail, Failure> {
     let wrong = |field| Failure::incomplete(field, "it is not an email address");
-    // The sender is always the account's; a message cannot override it.
+    // The sender always comes from the account. A message cannot override it.
     let from = part.field("from").unwrap_or_default();
     let from: Mailbox = from.parse().map_err(|_| wrong("from"))?;
     let to: Mailboxes = part.need("to")?.parse().map_err(|_| wrong("to"))?;
@@ -40,7 +41,7 @@ pub(super) fn compose(part: &Part<'_>, pictures: &[&Picture]) -> Result<Mail, Fa
         .subject(subject)
         .date(UNIX_EPOCH + Duration::from_millis(millis))
         .message_id(Some(id))
-        // RFC 3834: prevents automatic replies to this email.
+        // This header prevents automatic replies (RFC 3834).
         .raw_header(HeaderValue::new(
             HeaderName::new_from_ascii_str("Auto-Submitted"),
             submitted.to_owned(),

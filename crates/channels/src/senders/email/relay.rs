@@ -1,4 +1,4 @@
-//! The mail server that sends, and what its refusals mean.
+//! The mail server that sends, and the meaning of its refusals.
 
 use super::{LOGIN_REFUSED, NO_ANSWER, SUBMISSION, SUBMISSION_OVER_TLS, TIMEOUT, WRONG_PASSWORD};
 use crate::error::Failure;
@@ -111,8 +111,8 @@ pub(super) fn was_not_reached(error: &smtp::Error) -> bool {
     false
 }
 
-/// Returns whether the server may accept the same email without pictures: it refused this one, or closed the connection
-/// early. Some servers close it when an email is too large.
+/// Returns whether the server may accept the same email without pictures: it refused the email, or closed the
+/// connection early. Some servers close it when an email is too large.
 pub(super) fn may_depend_on_size(error: &smtp::Error) -> bool {
     match error.status().map(u16::from) {
         Some(code) => !LOGIN_REFUSED.contains(&code),

@@ -1,10 +1,10 @@
-//! Answers to FETCH, also ones that cannot be read.
+//! Answers to FETCH, including unreadable answers.
 
 use super::{Talk, say};
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 
 impl Talk<'_> {
-    /// Sends parts of emails. `None` if the connection ends.
+    /// Sends parts of emails. Returns `None` if the connection ends.
     pub(super) async fn fetch<S: AsyncWrite + Unpin>(
         &self,
         stream: &mut S,

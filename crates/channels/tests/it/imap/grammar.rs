@@ -1,6 +1,6 @@
 //! The arguments of commands (RFC 3501, section 9).
 
-/// The quoted strings and atoms of a line; `None` if it has anything else.
+/// Returns the quoted strings and atoms of a line, or `None` if the line contains anything else.
 pub(super) fn strings(text: &str) -> Option<Vec<String>> {
     let mut all = Vec::new();
     let mut rest = text;
@@ -45,7 +45,7 @@ pub(super) fn login(text: &str) -> Option<(String, String)> {
     }
 }
 
-/// The emails of a sequence set, with their numbers. `5:*` contains the last email even if its UID is smaller.
+/// Returns the emails of a sequence set, with their numbers. `5:*` contains the last email even if its UID is smaller.
 pub(super) fn chosen(set: &str, mails: &[(u32, String)]) -> Option<Vec<(usize, u32, String)>> {
     let last = mails.last().map_or(0, |(uid, _)| *uid);
     let one = |text: &str| match text {

@@ -1,6 +1,6 @@
 //! The settings and the state of the server.
 
-/// What the server offers and how it misbehaves.
+/// The offered extensions and the misbehavior of the server.
 #[derive(Clone, Debug)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -10,21 +10,21 @@ pub struct Offers {
     pub tls: bool,
     pub starttls: bool,
     pub idle: bool,
-    /// `AUTH=PLAIN`; otherwise only LOGIN.
+    /// Whether the server offers `AUTH=PLAIN`. Otherwise it accepts only LOGIN.
     pub plain: bool,
     pub sasl_ir: bool,
     /// The answer to a correct login.
     pub login: Option<&'static str>,
     pub greeting: &'static str,
-    /// UIDNEXT is left out.
+    /// Whether UIDNEXT is left out.
     pub no_next: bool,
-    /// What is sent after the answer to STARTTLS, before TLS begins.
+    /// Data that is sent after the answer to STARTTLS, before TLS begins.
     pub before_tls: &'static str,
-    /// Answers to FETCH stop in the middle.
+    /// Whether answers to FETCH stop in the middle.
     pub stops: bool,
-    /// The UID of an email that is deleted as soon as a part of it was fetched.
+    /// The UID of an email that is deleted as soon as one of its parts was fetched.
     pub vanishing: Option<u32>,
-    /// The UID of an email whose answers to FETCH follow no grammar.
+    /// The UID of an email with invalid answers to FETCH.
     pub unreadable: Option<u32>,
 }
 
@@ -58,7 +58,7 @@ pub(super) struct State {
     /// Lines that were not valid commands.
     pub(super) refused: Vec<String>,
     pub(super) connections: usize,
-    /// How many answers to FETCH are cut in the middle.
+    /// The number of answers to FETCH that are cut in the middle.
     pub(super) cuts: usize,
 }
 

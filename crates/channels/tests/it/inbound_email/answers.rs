@@ -53,7 +53,7 @@ async fn an_answer_is_a_reply_and_says_that_it_is_automatic() {
         "{subject}"
     );
     assert_eq!(answer.body().trim_end(), "pong");
-    // The answer, as another gateway receives it, is not answered.
+    // Another gateway that receives the answer does not answer it.
     let delivered = format!("Authentication-Results: {AUTHENTIC}\r\n{}", answer.data)
         .replace("gatehouse@example.com", "gatehouse@a.example")
         .replace("To: ann@a.example", "To: gatehouse@example.com")

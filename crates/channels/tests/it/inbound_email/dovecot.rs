@@ -9,7 +9,7 @@ use gatehouse_channels::{
 use serde_json::json;
 use std::time::Duration;
 
-/// An account whose server is Dovecot, and what its receiver keeps.
+/// An account whose server is Dovecot, with the state that its receiver keeps.
 struct Real {
     harness: Harness,
     server: Dovecot,
@@ -18,7 +18,7 @@ struct Real {
 }
 
 impl Real {
-    /// An account that has seen the empty mailbox; `None` without Dovecot.
+    /// Opens an account that has seen the empty mailbox. Returns `None` without Dovecot.
     async fn open(security: &str) -> Option<Self> {
         let (server, harness) = (Dovecot::start().await?, harness().await);
         let [plain, tls] = server.ports;
@@ -50,7 +50,7 @@ impl Real {
         self.try_receive().await.unwrap()
     }
 
-    /// The messages of so many emails. Dovecot may report an email only after a search.
+    /// Returns the messages of so many emails. Dovecot may report an email only after a search.
     async fn messages(&mut self, count: usize) -> Vec<ReceivedMessage> {
         let mut all = Vec::new();
         while all.len() < count {
@@ -59,7 +59,7 @@ impl Real {
         all
     }
 
-    /// The texts of so many emails.
+    /// Returns the texts of so many emails.
     async fn texts(&mut self, count: usize) -> Vec<String> {
         let messages = self.messages(count).await.into_iter();
         messages.map(|message| message.text.unwrap()).collect()
@@ -73,7 +73,7 @@ async fn dovecot_reports_mails_and_nothing_in_the_mailbox_changes() {
     };
     real.server.deliver(&mail("ann@a.example", "", "one")).await;
     real.server.deliver(&mail("ann@a.example", "", "two")).await;
-    // Its sender is not authenticated.
+    // The sender of this email is not authenticated.
     let stranger = mail("eve@a.example", "", "three").replace("dmarc=pass", "dmarc=fail");
     real.server.deliver(&stranger).await;
     let mut got = real.texts(2).await;
@@ -147,7 +147,7 @@ async fn dovecot_ends_an_idle_with_a_mail_and_a_restart_loses_none() {
     real.server.run().await;
     assert_eq!(real.texts(1).await, ["meanwhile"]);
 
-    // Emails with other UIDs are not answered again.
+    // Emails with new UIDs are not answered again.
     real.server.stop();
     real.server.renumber();
     real.server.run().await;

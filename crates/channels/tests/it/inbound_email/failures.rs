@@ -31,7 +31,7 @@ async fn a_mail_that_cannot_be_fetched_is_skipped_after_three_attempts() {
     for text in ["one", "two", "three"] {
         mailbox.server.deliver(&mail("ann@a.example", "", text));
     }
-    // What was read before it is not lost.
+    // Messages read before the failure are not lost.
     assert_eq!(mailbox.message().await.text.as_deref(), Some("one"));
     let (is_final, words) = why(mailbox.try_receive().await.unwrap_err());
     assert!(!is_final && words.contains("could not be read"), "{words}");

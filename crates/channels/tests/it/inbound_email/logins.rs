@@ -1,4 +1,4 @@
-//! What a login needs, and what it says if it fails.
+//! The requirements of a login and the errors of a failed login.
 
 use super::{fields, why, with};
 use crate::harness::{actor, blame, harness, object};
@@ -97,7 +97,7 @@ async fn the_password_is_sent_only_after_tls() {
         // Of two channels for one mailbox, only the older one receives.
         let deleted = harness.channels.delete(actor(), "email").await;
         deleted.unwrap();
-        // A certificate that nobody trusts.
+        // The certificate is not trusted.
         let other = ImapServer::start(Offers {
             tls: true,
             ..Offers::default()
@@ -161,7 +161,7 @@ async fn an_account_that_receives_has_all_it_needs() {
         blame(refused),
         (ErrorCode::InvalidParams, "imap_security".to_owned())
     );
-    // `none` is for this machine only.
+    // `none` is allowed only for this machine.
     let away = with(fields(&server), "imap_host", json!("169.254.169.254"));
     assert_eq!(
         blame(harness.try_create("email", None, away).await).1,
@@ -209,7 +209,7 @@ async fn a_password_goes_only_to_the_server_that_it_was_entered_for() {
     assert_eq!(changed.enter_again, ["password"]);
 }
 
-/// An email of a trusted person counts as the owner's.
+/// An email of a trusted person counts as the owner's email.
 #[tokio::test]
 async fn only_an_administrator_changes_what_decides_whose_mail_counts() {
     let (harness, server) = (harness().await, ImapServer::start(Offers::default()).await);

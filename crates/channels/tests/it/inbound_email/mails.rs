@@ -5,7 +5,7 @@ use crate::imap::{PASSWORD, USER};
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The fields of an account whose mail server is on this port.
+/// Returns the fields of an account whose mail server is on this port.
 pub(super) fn fields_at(imap_port: u16) -> Value {
     json!({
         "host": "localhost", "port": 25, "from": "Gatehouse <gatehouse@example.com>",
@@ -14,7 +14,7 @@ pub(super) fn fields_at(imap_port: u16) -> Value {
     })
 }
 
-/// The fields of an email to this account, with an ID of its own.
+/// Returns the fields of an email to this account, with an ID of its own.
 pub(super) fn sent(ms: i64) -> String {
     static COUNT: AtomicU32 = AtomicU32::new(1);
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -24,13 +24,13 @@ pub(super) fn sent(ms: i64) -> String {
     )
 }
 
-/// A time as in an email.
+/// Returns a time as in an email.
 pub(super) fn date(ms: i64) -> String {
     let at = jiff::Timestamp::from_millisecond(ms).unwrap();
     at.strftime("%a, %d %b %Y %H:%M:%S +0000").to_string()
 }
 
-/// An email that the server has authenticated.
+/// Returns an email that the server has authenticated.
 pub(super) fn mail(from: &str, more: &str, body: &str) -> String {
     mail_at(NOW_MS, from, more, body)
 }
@@ -39,7 +39,7 @@ pub(super) fn mail_at(ms: i64, from: &str, more: &str, body: &str) -> String {
     format!("{}{more}{}\n{body}\n", authentic(from), sent(ms))
 }
 
-/// The beginning of an email that the server has authenticated.
+/// Returns the beginning of an email that the server has authenticated.
 pub(super) fn authentic(from: &str) -> String {
     let domain = from.split_once('@').unwrap().1.trim_end_matches('>');
     format!(

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 const DAY_MS: i64 = 24 * 3_600_000;
 
-/// An email with these fields instead of the usual ones.
+/// Returns an email with these fields instead of the usual ones.
 fn with_fields(fields: &str) -> String {
     format!("{}{fields}\nhello\n", authentic("ann@a.example"))
 }

@@ -75,7 +75,7 @@ impl CreateKey {
     }
 }
 
-/// The body of `POST /api/auth/api-keys`.
+/// Returns the body of `POST /api/auth/api-keys`.
 fn body_of(request: &CreateApiKeyRequest) -> Value {
     let mut body = json!({ "label": request.label, "scopes": request.scopes });
     let optional = [
@@ -94,7 +94,7 @@ fn body_of(request: &CreateApiKeyRequest) -> Value {
     body
 }
 
-/// Creates the key, prints it, and stores it for later commands if wanted.
+/// Creates the key, prints it, and stores it for later commands if the user wants that.
 pub async fn run(globals: &Globals, layers: &Layers, out: &Output, args: CreateKey) -> Result<()> {
     let (store, no_store) = (args.store, args.no_store);
     let request = args.into_request();
@@ -173,7 +173,7 @@ async fn create_online(globals: &Globals, layers: &Layers, body: &Value) -> Resu
         .context("the server returned no session")?;
     let client = client.with_session(&token);
     let created = client.post(path, body).await;
-    // The session was only for this request. If logout fails, it expires.
+    // The session was only for this request. If the logout fails, the session expires.
     drop(client.post("/api/auth/logout", &json!({})).await);
     Ok(created?)
 }

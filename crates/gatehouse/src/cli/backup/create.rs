@@ -46,7 +46,7 @@ pub struct Args {
 }
 
 impl Args {
-    /// The recipients in the form of `backup.recipient`, if there are any.
+    /// Returns the recipients in the form of `backup.recipient`, if there are any.
     fn recipients(&self) -> Option<String> {
         (!self.recipient.is_empty()).then(|| self.recipient.join(" "))
     }
@@ -119,7 +119,7 @@ pub async fn run(globals: &Globals, out: &Output, args: Args) -> Result<ExitCode
     Ok(ExitCode::SUCCESS)
 }
 
-/// Restores the backup that was just made into a temporary directory, and checks it.
+/// Restores the new backup into a temporary directory, and checks it.
 async fn verify_made(globals: &Globals, path: &Path, key: Option<FileKey>) -> Result<()> {
     let identity = key.map(Identity::FileKey);
     let verified = match open_file(path, identity.as_ref()) {
@@ -134,7 +134,8 @@ async fn verify_made(globals: &Globals, path: &Path, key: Option<FileKey>) -> Re
     })
 }
 
-/// Deletes the backups in the directory of `made`, except the newest `keep`. Returns the records of the deleted ones.
+/// Deletes the backups in the directory of `made`, except the newest `keep`. Returns the records of the deleted
+/// backups.
 fn prune(keep: Option<u16>, made: &Path) -> Result<Vec<Value>> {
     let (Some(keep), Some(directory)) = (keep, made.parent()) else {
         return Ok(Vec::new());
@@ -148,7 +149,8 @@ fn prune(keep: Option<u16>, made: &Path) -> Result<Vec<Value>> {
     Ok(deleted.iter().map(record).collect())
 }
 
-/// Lets the server make the backup: in its own directory, or to be stored here if there is `--to`.
+/// Requests a backup from the server. The server stores it in its own directory. With `--to`, this
+/// machine stores it.
 async fn on_server(
     globals: &Globals,
     layers: &Layers,
@@ -164,7 +166,7 @@ async fn on_server(
             "passphrase",
             passphrase.map(|text| text.expose_secret().into()),
         ),
-        // For a backup that is stored here, this machine deletes older ones.
+        // If the backup is stored here, this machine deletes older backups.
         (
             "keep",
             args.keep.filter(|_| args.to.is_none()).map(Value::from),
@@ -190,7 +192,8 @@ async fn on_server(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Adds to the refusal of a sealed server that the command on its machine does not need the vault.
+/// Adds a note to the refusal of a sealed server: the command on the server's machine does not need
+/// the vault.
 fn name_local_command(error: Error) -> Error {
     match error.downcast_ref() {
         Some(ClientError::Refused(refusal)) if refusal.code == ErrorCode::VaultSealed.name() => {

@@ -36,7 +36,7 @@ pub(super) async fn run(
     )?;
     match &target {
         Target::Stdout => refuse_terminal()?,
-        // Check this before the server makes a backup.
+        // This is checked before the server makes a backup.
         Target::File(path) => ensure!(!path.exists(), "{} already exists", path.display()),
         Target::Directory(_) => {}
     }
@@ -45,7 +45,7 @@ pub(super) async fn run(
     if !folder::is_encrypted(&name) {
         warn(UNENCRYPTED);
     }
-    // This machine may have no installation.
+    // There may be no installation on this machine.
     let owner = FileOwner::default();
     let file = match target {
         Target::Stdout => {
@@ -78,7 +78,7 @@ pub(super) async fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-/// The name in `Content-Disposition`, if it is one of a backup and cannot lead to another directory.
+/// Returns the name in `Content-Disposition`, if it is a backup's name and cannot lead to another directory.
 fn name_of(response: &Response) -> Option<String> {
     let disposition = response.headers().get(header::CONTENT_DISPOSITION)?;
     let (_, rest) = disposition.to_str().ok()?.split_once("filename=\"")?;
@@ -88,7 +88,7 @@ fn name_of(response: &Response) -> Option<String> {
     is_name.then(|| name.to_owned())
 }
 
-/// Leaves no file behind if the backup is incomplete. Returns its size and path.
+/// Stores the backup and returns its size and path. If the backup is incomplete, leaves no file.
 async fn to_file(client: &Client, response: Response, file: NewFile) -> Result<(u64, PathBuf)> {
     let mut to = BufWriter::new(&file);
     let bytes = copy(client, response, &mut to).await?;
@@ -98,7 +98,8 @@ async fn to_file(client: &Client, response: Response, file: NewFile) -> Result<(
     Ok((bytes, path))
 }
 
-/// Shows how much has arrived. The server does not know the size in advance.
+/// Copies the backup and shows how much has arrived. The server does not report the size in
+/// advance.
 async fn copy(client: &Client, response: Response, to: &mut impl Write) -> Result<u64> {
     let bar = progress::bar("Downloading");
     let copied = copy_with(client, response, to, |bytes| {

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// How to decrypt a backup.
+/// The key that decrypts a backup.
 #[derive(Debug, clap::Args)]
 pub struct KeyArgs {
     /// File whose first line is the passphrase

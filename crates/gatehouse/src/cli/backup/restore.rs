@@ -41,18 +41,18 @@ pub struct Args {
     revoke_credentials: bool,
 }
 
-/// The suffix of a restored file whose name is already taken.
+/// The suffix of a restored file whose name already exists.
 const BESIDE: &str = "from-backup";
 
 /// The changes that were made after the rows were written.
 struct Outcome {
     held: u64,
-    /// Whether the credentials of the backup were deleted, and how many there were.
+    /// Whether the credentials of the backup were deleted, and their number.
     is_revoked: bool,
     revoked: u64,
-    /// The settings file of the backup, if it was not put in place.
+    /// The settings file of the backup, if it did not get its original name.
     settings_beside: Option<PathBuf>,
-    /// Profiles of the backup that were not put in place.
+    /// Profiles of the backup that did not get their original name.
     profiles_beside: Vec<PathBuf>,
 }
 
@@ -87,7 +87,7 @@ pub async fn run(globals: &Globals, out: &Output, args: &Args) -> Result<ExitCod
     } else {
         0
     };
-    // The copy must not claim the backups that the original has made since then.
+    // The copy must not treat the original's later backups as its own.
     for state in [STATE_KEY, DRILL_KEY, PLACE_KEY] {
         restored.import.delete_setting(state).await?;
     }
@@ -120,8 +120,8 @@ pub async fn run(globals: &Globals, out: &Output, args: &Args) -> Result<ExitCod
     Ok(ExitCode::SUCCESS)
 }
 
-/// Takes the locks and checks that there is nothing that the restore would replace. The database is checked
-/// when the restore begins.
+/// Takes the locks and checks that the restore would not replace anything. The database is checked when the restore
+/// begins.
 fn prepare(layers: &Layers) -> Result<Option<Locks>> {
     let data_dir = layers.data_dir();
     let files = PROVIDER_FILES.map(|name| data_dir.join(name));
@@ -151,7 +151,7 @@ fn settings_beside(layers: &Layers) -> PathBuf {
     beside(&layers.data_dir().join(SETTINGS_FILE))
 }
 
-/// The name of a file of the backup that does not replace an existing one.
+/// Returns a name for a file of the backup that does not replace an existing file.
 fn beside(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".");
@@ -159,7 +159,7 @@ fn beside(path: &Path) -> PathBuf {
     name.into()
 }
 
-/// Describes the location of the rows for people. Omits the address of a database, which may contain its password.
+/// Describes the location of the rows for people. Omits the URL of a database, which may contain a password.
 fn target_of(database: &DatabaseUrl, layers: &Layers) -> String {
     match database {
         DatabaseUrl::Postgres { .. } => "the PostgreSQL database".to_owned(),

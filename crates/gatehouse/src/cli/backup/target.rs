@@ -1,4 +1,4 @@
-//! Where `backup create` writes.
+//! The destination of `backup create`.
 
 use super::super::usage;
 use anyhow::{Context, Result};
@@ -19,7 +19,7 @@ pub(super) enum Target {
 }
 
 impl Target {
-    /// The destination that the value of `--to` names.
+    /// Returns the destination for the value of `--to`.
     pub(super) fn of(to: PathBuf) -> Self {
         if to == Path::new("-") {
             Self::Stdout
@@ -39,7 +39,7 @@ pub(super) fn refuse_terminal() -> Result<()> {
     )
 }
 
-/// Creates a file beside its final name, for this owner.
+/// Creates a temporary file next to its final name, for this owner.
 pub(super) fn new_file(
     owner: FileOwner,
     path: &Path,

@@ -1,5 +1,5 @@
-//! `backup verify`: restores into a temporary directory and checks the result. The server runs it for its trial
-//! restores.
+//! `backup verify`: restores into a temporary directory and checks the result. The server runs this command for its
+//! trial restores.
 
 mod checks;
 
@@ -43,11 +43,11 @@ struct Check {
     message: String,
 }
 
-/// What was found.
+/// The results of the checks.
 struct Findings {
     checks: Vec<Check>,
-    /// The checks of `doctor` on the restored copy. They show the state of the installation, which may have faults in
-    /// an intact backup.
+    /// The checks of `doctor` on the restored copy. They show the state of the installation, which may have problems
+    /// even if the backup is intact.
     doctor: Vec<doctor::Check>,
 }
 
@@ -97,7 +97,7 @@ pub async fn run(
     })
 }
 
-/// Restores a backup into a temporary directory. Fails if one of the checks does.
+/// Restores a backup into a temporary directory. Fails if one of the checks fails.
 pub async fn try_restore(globals: &Globals, archive: Archive<'_>) -> Result<()> {
     let place = temporary(globals)?;
     let found = check(archive, place.path()).await?;
@@ -112,7 +112,7 @@ fn print(found: &Findings) {
         let mark = if check.ok { good("✓") } else { bad("✗") };
         line(format!("{mark} {}", check.message));
     }
-    // Without a restore, the state is not known.
+    // Without a restore, the state of the installation is unknown.
     if found.doctor.is_empty() {
         return;
     }
@@ -134,8 +134,8 @@ fn key_from_stdin() -> Result<FileKey> {
     Ok(FileKey::parse_hex(text.trim())?)
 }
 
-/// A directory for the owner only, deleted when dropped. It is in the data directory if there is one, because
-/// the files in it may be readable.
+/// Creates a directory that only the owner can access, and that is deleted when dropped. It is in the data directory if
+/// there is one, because its files may be readable.
 fn temporary(globals: &Globals) -> Result<tempfile::TempDir> {
     let data_dir = globals.layers()?.data_dir().to_path_buf();
     let place = if data_dir.is_dir() {
@@ -153,7 +153,7 @@ fn builder() -> tempfile::Builder<'static, 'static> {
     builder
 }
 
-/// Whether the error is about the temporary directory, for example that it is full.
+/// Returns whether the error is about the temporary directory, for example a full disk.
 fn is_of_place(error: &anyhow::Error) -> bool {
     let is_full = |error: &std::io::Error| {
         matches!(
@@ -195,7 +195,7 @@ async fn read(archive: Archive<'_>) -> Result<Findings> {
     })
 }
 
-/// The check that every row was read.
+/// Returns the check that every row was read.
 fn of_archive(rows: u64) -> Check {
     Check {
         name: "archive",

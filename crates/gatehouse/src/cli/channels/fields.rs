@@ -21,8 +21,7 @@ pub(super) fn fields_of(pairs: &[String]) -> Result<Map<String, Value>> {
     Ok(fields)
 }
 
-/// Prompts for required secrets that are missing. On the command line, other users of the machine could see
-/// them.
+/// Prompts for required secrets that are missing. Other users of the machine could see secrets on the command line.
 pub(super) async fn ask_for_secrets(
     client: &Client,
     kind: &str,

@@ -1,15 +1,15 @@
-//! Prints an answer while it grows.
+//! Prints an answer while it is being written.
 
 use crate::cli::output::{field, line, note, piece, warn};
 use gatehouse_domain::visible;
 use serde_json::Value;
 
-/// What a turn has produced since it was read last.
+/// The output of a turn since the last read.
 #[derive(Debug, Default)]
 pub struct News {
     /// The turn's new messages, in order.
     pub messages: Vec<Value>,
-    /// The turn that runs in the conversation, with the text that is not among the messages yet.
+    /// The running turn of the conversation, with text that is not in the messages yet.
     pub running: Value,
 }
 
@@ -26,7 +26,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// `is_quiet`: print nothing.
+    /// Creates an answer. With `is_quiet`, nothing is printed.
     pub const fn new(turn: String, is_quiet: bool) -> Self {
         Self {
             turn,
@@ -37,12 +37,12 @@ impl Answer {
         }
     }
 
-    /// The ID of the newest message that was added; `None` before the first.
+    /// Returns the ID of the newest message that was added, or `None` before the first one.
     pub fn newest(&self) -> Option<&str> {
         self.newest.as_deref()
     }
 
-    /// Takes the messages of the turn from a page.
+    /// Takes the turn's own messages from a page.
     pub fn own(&self, page: &mut Value) -> Vec<Value> {
         let Some(Value::Array(messages)) = page.get_mut("messages").map(Value::take) else {
             return Vec::new();
@@ -79,11 +79,11 @@ impl Answer {
     }
 
     fn print(&mut self, text: &str) {
-        // Between its last piece and its storage, an answer is briefly absent.
+        // An answer is briefly absent between its last piece and its storage.
         if self.shown.starts_with(text) {
             return;
         }
-        // An attempt that failed in mid-answer starts again.
+        // If an attempt fails in the middle of an answer, a new answer begins.
         let new = text.strip_prefix(&self.shown).unwrap_or_else(|| {
             line("");
             text

@@ -1,4 +1,4 @@
-//! Asks about the calls of a conversation that wait for an approval.
+//! Asks about a conversation's calls that wait for approval.
 
 use super::{APPROVALS_EVERY, Chat};
 use crate::cli::client::{Client, ClientError, Refusal};
@@ -13,11 +13,12 @@ use std::time::Duration;
 const QUESTION: &str =
     "Allow? [y]es, [n]o, [s] always in this conversation, [a] always with this input: ";
 
-/// The server records how a call ended a moment after the call no longer waits.
+/// The maximum delay of the record about a call's end. The server writes it shortly after the call
+/// stops waiting.
 const RECORDED_WITHIN: Duration = Duration::from_millis(500);
 
 impl Chat {
-    /// Asks about the calls of this conversation that wait for an approval. Without a terminal, prints where to decide.
+    /// Asks about the calls of this conversation that wait for approval. Without a terminal, prints where to decide.
     pub(super) async fn ask_approvals(&mut self, session: &str) -> Result<()> {
         let list = self.client.list("approval.list", "approvals");
         let Some(found) = self.input.unless_interrupted(list).await else {
@@ -25,7 +26,7 @@ impl Chat {
         };
         let found = match found {
             Ok(found) => found,
-            // The key may not decide, or the server restarts.
+            // The key may not have the permission to decide, or the server may be restarting.
             Err(error) if matches!(error, ClientError::Refused(_)) || error.outage().is_some() => {
                 return Ok(());
             }
@@ -69,14 +70,14 @@ impl Chat {
         match self.rpc("approval.resolve", params).await {
             None => return self.abort(session).await,
             Some(Ok(_)) => {}
-            // The call may have ended since the last look.
+            // The call may have ended since the last read.
             Some(Err(error)) => warn(format!("{error:#}")),
         }
         Ok(())
     }
 }
 
-/// Prints what will run, and until when it waits.
+/// Prints the call and the time until which it waits.
 fn show(approval: &Value) {
     let shown = approval.get("shown").unwrap_or(approval);
     note(format!(
@@ -99,7 +100,7 @@ fn show(approval: &Value) {
     ));
 }
 
-/// Why the call waits, if that is a risk.
+/// Returns why the call waits, if the reason is a risk.
 fn reason_of(approval: &Value) -> Option<&'static str> {
     (field(approval, "reason") == "tainted").then_some(
         "the agent has read text that anyone could have written; it may have caused this call",
@@ -129,7 +130,7 @@ fn is_gone(error: &ClientError) -> bool {
 
 const UNKNOWN_END: &str = "The call no longer waits for an answer.";
 
-/// How a call ended, from the refusal to find it.
+/// Returns how a call ended, derived from the error of the failed lookup.
 fn sentence(refusal: &Refusal) -> &'static str {
     match refusal.details.get("ended").and_then(Value::as_str) {
         Some("allowed") => "Allowed elsewhere.",

@@ -1,4 +1,4 @@
-//! Reads the messages of a turn, each once.
+//! Reads each message of a turn once.
 
 use super::Chat;
 use super::answer::{Answer, News};
@@ -6,13 +6,13 @@ use crate::cli::client::ClientError;
 use crate::cli::output::field;
 use serde_json::{Value, json};
 
-/// Number of messages read first. More are read if the turn began before them.
+/// The number of messages in the first request. More are read if the turn began earlier.
 const FIRST: u32 = 10;
-/// Number of messages per request after that.
+/// The number of messages per further request.
 const PAGE: u32 = 100;
 
 impl Chat {
-    /// Reads the messages of the turn after the newest known one. `None` after Ctrl-C.
+    /// Reads the messages of the turn after the newest known one. Returns `None` after Ctrl-C.
     pub(super) async fn read(
         &mut self,
         session: &str,
@@ -28,7 +28,7 @@ impl Chat {
         };
         let mut news = News {
             messages: answer.own(&mut page),
-            // Only the first page is as new as this.
+            // The running turn comes from the first page, which is the most recent one.
             running: page.get_mut("running").map(Value::take).unwrap_or_default(),
         };
         while !has_first(&news.messages)
@@ -49,7 +49,7 @@ impl Chat {
     }
 }
 
-/// Whether the messages start with the one that began the turn.
+/// Returns whether the messages include the message that began the turn.
 fn has_first(messages: &[Value]) -> bool {
     messages
         .first()

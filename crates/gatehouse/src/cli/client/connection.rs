@@ -9,10 +9,11 @@ use std::time::Duration;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Long, because rotating many records or a backup takes time.
+/// The timeout of a request. It is long, because rotating many records or making a backup takes
+/// time.
 const TIMEOUT: Duration = Duration::from_hours(1);
 
-/// Whether a URL names this machine.
+/// Returns whether a URL names this machine.
 pub fn is_loopback(url: &Url) -> bool {
     url.host_str().is_some_and(|host| {
         let host = host.trim_matches(['[', ']']);
@@ -38,7 +39,8 @@ pub(super) fn http_client(
     if is_loopback(url) {
         builder = builder.no_proxy();
     }
-    // The URL has the name of this server's certificate. Connect to this machine, wherever DNS points the name.
+    // The URL contains the name of this server's certificate. The connection goes to this machine, even if DNS resolves
+    // the name elsewhere.
     if globals.given_url(layers)?.is_none()
         && let Some(name) = url.domain()
     {

@@ -24,7 +24,8 @@ pub enum ClientError {
 }
 
 impl ClientError {
-    /// Why a long-running command waits and calls again. `None` if the call would fail again.
+    /// Returns why a long-running command waits and calls again, or `None` if the call would fail
+    /// again.
     pub fn outage(&self) -> Option<&'static str> {
         match self {
             Self::Unreachable { .. } => Some("the server does not respond"),
@@ -80,7 +81,7 @@ fn hint(code: &str) -> &'static str {
 }
 
 impl Refusal {
-    /// Whether this input field caused the error.
+    /// Returns whether this input field caused the error.
     pub fn concerns(&self, field: &str) -> bool {
         self.details.get("field").and_then(Value::as_str) == Some(field)
     }
@@ -98,7 +99,7 @@ impl Refusal {
         }
     }
 
-    /// `{code: number, message, data: {code, …}}`
+    /// Parses `{code: number, message, data: {code, …}}`.
     pub(super) fn of_rpc(mut error: Value) -> Self {
         let mut fields = match error.get_mut("data").map(Value::take) {
             Some(Value::Object(data)) => data,

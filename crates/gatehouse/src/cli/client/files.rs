@@ -6,7 +6,7 @@ use reqwest::{Method, StatusCode, header};
 use serde_json::Value;
 use std::time::Duration;
 
-/// For transfers of files of any size.
+/// The timeout for transferring files of any size.
 const DOWNLOAD_TIMEOUT: Duration = Duration::from_hours(24);
 
 impl Client {
@@ -46,7 +46,7 @@ impl Client {
         }
     }
 
-    /// Returns the next bytes of a file; `None` at its end.
+    /// Returns the next bytes of a file, or `None` at its end.
     pub async fn next_bytes(
         &self,
         response: &mut reqwest::Response,

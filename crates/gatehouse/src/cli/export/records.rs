@@ -9,7 +9,7 @@ use std::io::Write;
 /// Records per request, the maximum of the API.
 const PAGE: u16 = 500;
 
-/// The additional content of a record, besides the fields of its list.
+/// The additional content of a record, which its list does not contain.
 #[derive(Clone, Copy)]
 pub(super) enum Addition {
     Payload,
@@ -56,7 +56,8 @@ impl<W: Write> Records<'_, W> {
         }
     }
 
-    /// A record that was deleted after its page was read is written without the addition.
+    /// Adds the additional content. A record that was deleted after its page was read is written
+    /// without it.
     async fn add(&self, record: &mut Value, addition: Addition) -> Result<()> {
         let added = match self.addition(record, addition).await {
             Err(ClientError::Refused(refusal)) if refusal.code == "NOT_FOUND" => return Ok(()),
@@ -79,7 +80,7 @@ impl<W: Write> Records<'_, W> {
         }
     }
 
-    /// All messages of a conversation, oldest first.
+    /// Returns all messages of a conversation, oldest first.
     async fn messages(&self, session: &Value) -> Result<Vec<Value>, ClientError> {
         let mut pages: Vec<Vec<Value>> = Vec::new();
         let mut before = Value::Null;

@@ -1,5 +1,5 @@
-//! `texts.json`: the English texts of the gateway that the web UI has in other languages. The tests of the web UI compare
-//! their translations with it.
+//! `texts.json`: the English texts of the gateway that the web UI translates. The tests of the web UI compare their
+//! translations with this file.
 
 use gatehouse_sources::profile::{self, Profile};
 #[cfg(feature = "voice")]
@@ -21,7 +21,7 @@ pub(super) fn texts() -> Value {
     })
 }
 
-/// The placeholders of `sentences` come from `gatehouse_sources::summary`.
+/// Returns the placeholders of `sentences` come from `gatehouse_sources::summary`.
 fn sender(profile: &Profile) -> Value {
     let events: Vec<&str> = profile.catalog().map(|event| event.description).collect();
     let groups = profile.summary.sentences.iter().copied();
@@ -36,7 +36,7 @@ fn sender(profile: &Profile) -> Value {
     })
 }
 
-/// The products that have neutral IDs, by ID.
+/// Returns the products that have neutral IDs, by ID.
 fn names() -> BTreeMap<&'static str, &'static str> {
     let product = |it: &'static Profile| {
         let (_, product) = it.name.rsplit_once(" (")?;

@@ -48,14 +48,14 @@ impl Existing {
         self.known.contains(&(kind, name.to_owned()))
     }
 
-    /// Notes an item that was created, so that no second one of the same name is created.
+    /// Records a created item. No second item with the same name is then created.
     pub fn add(&mut self, item: &Item) {
         let (kind, name) = item.describe();
         self.known.insert((kind, name.to_owned()));
     }
 }
 
-/// Whether the server refused one item because of its content, such as a reserved name.
+/// Returns whether the server refused one item because of its content, such as a reserved name.
 pub fn concerns_item(error: &anyhow::Error) -> bool {
     matches!(
         error.downcast_ref(),

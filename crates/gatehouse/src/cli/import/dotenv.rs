@@ -33,7 +33,7 @@ pub fn read(text: &str) -> Result<Node, Wrong> {
         let quote = value.chars().next().filter(|c| matches!(c, '"' | '\''));
         let value = if let Some(quote) = quote {
             value.remove(0);
-            // A quoted value may have several lines.
+            // A quoted value may contain line breaks.
             let end = loop {
                 match closing(&value, quote) {
                     Some(end) => break end,

@@ -5,7 +5,8 @@ use super::node::{Document, Node};
 use super::plan::{Plan, id_of};
 use serde_json::{Map, Value, json};
 
-/// Variables of `.env` that are the credential of a channel: the variable, the channel, its field.
+/// Variables of `.env` that are the credential of a channel: the variable, the channel type and its
+/// field.
 const CHANNELS: [(&str, &str, &str); 3] = [
     ("TELEGRAM_BOT_TOKEN", "telegram", "bot_token"),
     ("DISCORD_BOT_TOKEN", "discord", "bot_token"),
@@ -62,7 +63,7 @@ pub fn plan_config(
         let what = format!("secret of webhook {name}");
         let secret = node.and_then(|node| plan.secret(document, &what, node, variables));
         let Some(secret) = secret else {
-            // `plan.secret` itself reports secrets that it cannot use.
+            // `plan.secret` itself reports secrets that cannot be used.
             if node.is_none() {
                 let why = "neither the route nor the platform has a secret in this file";
                 let from = Plan::place(document.path, route.line);
@@ -117,7 +118,7 @@ pub fn plan_agent(plan: &mut Plan, soul: &Document<'_>, model: Option<&str>) {
     plan.agent(&id, params, Plan::place(soul.path, 1));
 }
 
-/// The default model of `config.yaml`.
+/// Returns the default model of `config.yaml`.
 pub fn model(root: &Node) -> Option<&str> {
     root.text_of("model")
         .or_else(|| root.at(&["model", "default"]).and_then(Node::text))

@@ -71,8 +71,7 @@ struct SenderRules {
 }
 
 impl SenderRules {
-    /// Reads a rule. `is_optional` is set below `or` and `not`, where a match does not prove who sent a
-    /// request.
+    /// Reads a rule. `is_optional` is set below `or` and `not`, where a match does not prove the sender's identity.
     fn read(
         &mut self,
         document: &Document<'_>,

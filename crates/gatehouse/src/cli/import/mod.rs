@@ -1,5 +1,5 @@
-//! `import`: imports the configuration of other products. The sources are only read. Each file is planned
-//! completely before anything is created, so a file that cannot be read leaves nothing behind.
+//! `import`: imports the configuration of other products. The sources are only read. Each file is planned completely
+//! before anything is created, so no item is created from a file that cannot be read.
 
 mod apply;
 mod dotenv;

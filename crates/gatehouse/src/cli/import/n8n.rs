@@ -10,17 +10,17 @@ use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 use std::iter;
 
-/// The names that items of this import have. n8n's own names need not be unique.
+/// The names of this import's items. n8n's own names need not be unique.
 #[derive(Default)]
 pub struct Names(HashSet<(&'static str, String)>);
 
 impl Names {
-    /// Takes a name. Returns whether no other item of this kind has it.
+    /// Reserves a name. Returns whether it was free for this kind of item.
     fn take(&mut self, kind: &'static str, name: &str) -> bool {
         self.0.insert((kind, name.to_owned()))
     }
 
-    /// Takes the name; adds a number if another item of this kind has it.
+    /// Reserves a name. Adds a number if another item of this kind has the name.
     fn take_numbered(&mut self, kind: &'static str, name: String) -> String {
         let numbered = (2..=u32::MAX).map(|n| format!("{name} ({n})"));
         let mut all = iter::once(name.clone()).chain(numbered);
@@ -28,20 +28,21 @@ impl Names {
     }
 }
 
-/// Values that make the name of an item unique: its ID in n8n, which is the same in the next import, or a number.
+/// Returns values that make the name of an item unique: its ID in n8n, which stays the same in the next import, or a
+/// number.
 fn distinctions(node: &Node) -> impl Iterator<Item = String> {
     let id = node.text_of("id").map(str::to_owned);
     id.into_iter().chain((2..=u32::MAX).map(|n| n.to_string()))
 }
 
-/// Plans a file, which contains workflows or credentials: one, or a list.
+/// Plans a file, which contains a workflow or a credential, or a list of them.
 pub fn plan(plan: &mut Plan, document: &Document<'_>, names: &mut Names) -> Result<(), Malformed> {
     let one = std::slice::from_ref(&document.root);
     let items = match &document.root.value {
         Content::List(items) => items.as_slice(),
         _ => one,
     };
-    // Header credentials come first. No file contains both them and webhooks.
+    // Header credentials come first. No file contains both header credentials and webhooks.
     for item in items {
         if item.get("nodes").is_some() {
             workflow(plan, document, item, names)?;

@@ -1,4 +1,4 @@
-//! A document with the line of each value, whatever its format is.
+//! A document of any format, with the line of each value.
 
 use super::Malformed;
 use std::path::Path;
@@ -62,7 +62,7 @@ impl Node {
             .filter(|text| !text.is_empty())
     }
 
-    /// The fields of a map; empty for everything else.
+    /// Returns the fields of a map. The result is empty for other values.
     pub fn fields(&self) -> &[(String, Self)] {
         match &self.value {
             Content::Map(fields) => fields,
@@ -70,7 +70,7 @@ impl Node {
         }
     }
 
-    /// The items of a list; empty for everything else.
+    /// Returns the items of a list. The result is empty for other values.
     pub fn items(&self) -> &[Self] {
         match &self.value {
             Content::List(items) => items,
@@ -80,7 +80,7 @@ impl Node {
 }
 
 impl Document<'_> {
-    /// An error at a value of this document.
+    /// Returns an error at a value of this document.
     pub fn wrong(&self, node: &Node, reason: impl Into<String>) -> Malformed {
         Malformed {
             path: self.path.to_owned(),

@@ -105,7 +105,7 @@ fn providers(plan: &mut Plan, document: &Document<'_>, variables: &dyn Fn(&str) 
     }
 }
 
-/// The account of a channel itself, and those below `accounts`.
+/// Plans the account of a channel itself, and the accounts below `accounts`.
 fn accounts(
     plan: &mut Plan,
     document: &Document<'_>,

@@ -1,4 +1,5 @@
-//! The items that an import would create. The sources fill it; `apply` compares it with the server.
+//! The items that an import would create. The sources add items, and `apply` compares them with the
+//! server.
 
 use super::node::{Content, Document, Node};
 use secrecy::SecretString;
@@ -44,7 +45,7 @@ pub enum Item {
 }
 
 impl Item {
-    /// The kind and the name.
+    /// Returns the kind and the name.
     pub fn describe(&self) -> (&'static str, &str) {
         match self {
             Self::Variable { key, .. } => ("variable", key),
@@ -57,7 +58,7 @@ impl Item {
     }
 }
 
-/// An item and where it was found.
+/// An item and its position in the source.
 pub struct Planned {
     pub item: Item,
     pub from: FilePosition,
@@ -104,7 +105,7 @@ impl Plan {
         self.clear.push((what.into(), from));
     }
 
-    /// Reads the text of a secret. A reference to a variable or a secret store is not a secret; it is left out.
+    /// Reads the text of a secret. A reference to a variable or a secret store is not a secret and is omitted.
     pub fn secret(
         &mut self,
         document: &Document<'_>,
@@ -145,7 +146,7 @@ impl Plan {
         self.add(Item::Variable { key, value }, from);
     }
 
-    /// A variable of an `.env` file: the key of a known provider, or a variable.
+    /// Plans a variable of an `.env` file, either as the key of a known provider or as a variable.
     pub fn variable_or_key(&mut self, name: &str, value: &str, from: FilePosition) {
         match provider_of(name) {
             Some(id) => {
@@ -161,7 +162,7 @@ impl Plan {
         self.add(Item::ProviderKey { id, key }, from);
     }
 
-    /// A channel whose ID is derived from the source, so that a second import finds it.
+    /// Plans a channel. Its ID is derived from the source, so a second import finds it.
     pub fn channel(
         &mut self,
         kind: &str,
@@ -186,7 +187,7 @@ impl Plan {
         }
     }
 
-    /// A webhook, which is off until the owner has set its agent and its tools.
+    /// Plans a webhook. It is off until the owner has set its agent and its tools.
     pub fn webhook(&mut self, name: &str, mut params: Map<String, Value>, from: FilePosition) {
         params.insert("name".to_owned(), json!(name));
         params.insert("enabled".to_owned(), json!(false));
@@ -195,7 +196,7 @@ impl Plan {
     }
 }
 
-/// The ID of a channel from another product.
+/// Returns the ID of a channel from another product.
 pub fn channel_id(kind: &str, source: &str, account: &str) -> String {
     id_of(&format!("{source}-{kind}-{account}"))
 }

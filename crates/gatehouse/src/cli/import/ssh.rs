@@ -6,7 +6,7 @@ use secrecy::SecretString;
 use std::path::Path;
 use std::process::Command;
 
-/// A private key has a few kilobytes.
+/// The maximum size of a key file. A private key has a few kilobytes.
 const MAX_KEY_BYTES: u64 = 64 * 1024;
 /// `ssh-add` exits with this code if it reaches no agent (ssh-add(1)).
 const NO_AGENT: i32 = 2;
@@ -62,7 +62,7 @@ pub fn plan_folder(plan: &mut Plan, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Lists the keys of the running agent. An agent signs, but never returns a private key.
+/// Lists the keys of the running agent. An agent makes signatures, but never returns a private key.
 pub fn plan_agent(plan: &mut Plan) -> Result<()> {
     let listed = Command::new("ssh-add").arg("-L").output();
     let listed = listed.context("cannot run ssh-add, which lists the keys of the agent")?;

@@ -89,7 +89,8 @@ impl Open {
     }
 }
 
-/// The core schema (YAML 1.2, section 10.3): only plain scalars can be anything but text.
+/// Converts a scalar by the core schema (YAML 1.2, section 10.3). Only plain scalars can be
+/// anything but text.
 fn scalar(text: String, style: ScalarStyle) -> Content {
     if style != ScalarStyle::Plain {
         return Content::Text(text);

@@ -1,4 +1,4 @@
-//! The steps of `service install` and `uninstall`, as data: they can be shown before they run.
+//! The steps of `service install` and `uninstall`, as data. They can be shown before they run.
 
 use super::super::output::{Output, line};
 use anyhow::{Context, Result, bail};
@@ -95,7 +95,7 @@ impl Step {
 }
 
 impl Plan {
-    /// Prints the steps; for a dry run also the files' content.
+    /// Prints the steps. For a dry run, also prints the content of the files.
     pub fn show(&self, out: &Output, is_dry: bool) -> Result<()> {
         let steps: Vec<_> = self.0.iter().map(Step::record).collect();
         out.record(&json!({ "dry_run": is_dry, "steps": steps }), || {
@@ -111,7 +111,7 @@ impl Plan {
         })
     }
 
-    /// Carries out the steps. A failure lists the steps that are left.
+    /// Carries out the steps. After a failure, lists the remaining steps.
     pub fn carry_out(&self) -> Result<()> {
         for (place, step) in self.0.iter().enumerate() {
             step.carry_out().with_context(|| {
@@ -136,7 +136,7 @@ fn replace(path: &Path, mode: u32, content: &[u8]) -> Result<()> {
     replace_with(path, mode, |file| file.write_all(content))
 }
 
-/// Writes a temporary file, which then replaces the old one: a running program cannot be overwritten.
+/// Writes a temporary file, then renames it to the old one. A running program cannot be overwritten.
 fn replace_with(
     path: &Path,
     mode: u32,
@@ -152,7 +152,7 @@ fn replace_with(
             .truncate(true)
             .mode(mode)
             .open(&temporary)?;
-        // The mode above is subject to the umask.
+        // The umask applies to the mode above, so the permissions are set again.
         file.set_permissions(std::fs::Permissions::from_mode(mode))?;
         write(&mut file)?;
         file.sync_all()?;

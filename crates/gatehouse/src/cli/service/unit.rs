@@ -17,20 +17,20 @@ const PACKAGED_PROGRAM: &str = "/usr/bin/gatehouse";
 /// Names a file that only the packages contain.
 const DOCUMENTATION: &str = "Documentation=";
 
-/// The unit of the system's service.
+/// Returns the unit of the system's service.
 pub fn of_system(program: &Path, bind: Option<&str>) -> Result<String> {
     let command = command_line(program, Path::new(SYSTEM_DATA_DIR), bind)?;
     with_command(OF_SYSTEM, program, &command)
 }
 
-/// The unit of a user's service.
+/// Returns the unit of a user's service.
 pub fn of_user(program: &Path, data_dir: &Path, bind: Option<&str>) -> Result<String> {
     let command = command_line(program, data_dir, bind)?;
     with_command(OF_USER, program, &command)
 }
 
-/// Replaces the beginning of the comment, which describes a manual installation, the command line, and the program in
-/// the other comments.
+/// Replaces the beginning of the comment, which describes a manual installation. Also replaces the command line, and
+/// the program in the other comments.
 fn with_command(unit: &str, program: &Path, command: &str) -> Result<String> {
     let kept = unit
         .find("# Settings:")

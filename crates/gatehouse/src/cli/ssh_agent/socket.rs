@@ -25,7 +25,7 @@ impl Drop for Socket {
 }
 
 impl Socket {
-    /// Listens at the path. The directory is created if missing; it must be accessible only by its owner.
+    /// Listens at the path. Creates the directory if it is missing. Only its owner may have access to it.
     pub fn bind(path: &Path) -> Result<Self> {
         let folder = match path.parent() {
             Some(folder) if folder != Path::new("") => folder,
@@ -50,7 +50,7 @@ impl Socket {
         })
     }
 
-    /// Accepts a connection; `None` if the peer is a different user. Root is allowed.
+    /// Accepts a connection. Returns `None` if the peer is a different user. Root is allowed.
     pub async fn accept(&self) -> Result<Option<UnixStream>> {
         let (stream, _) = self.listener.accept().await?;
         let own = geteuid().as_raw();
@@ -72,9 +72,10 @@ fn remove_stale(path: &Path) -> Result<()> {
     Ok(std::fs::remove_file(path)?)
 }
 
-/// Waits until the program has closed its connection. Data that it sends meanwhile stays unread.
+/// Waits until the program has closed its connection. Data that it sends in the meantime stays
+/// unread.
 pub async fn closed(stream: &UnixStream) {
-    // A program that closed only its writing side can still read an answer.
+    // A program that has closed only its writing side can still read an answer.
     while let Ok(state) = stream.ready(Interest::READABLE | Interest::WRITABLE).await
         && !state.is_write_closed()
     {
@@ -82,7 +83,7 @@ pub async fn closed(stream: &UnixStream) {
     }
 }
 
-/// The name and process ID of the connected program, as far as the system reports them.
+/// Returns the name and process ID of the connected program, as far as the system reports them.
 pub async fn program_of(stream: &UnixStream) -> String {
     let Some(id) = stream.peer_cred().ok().and_then(|peer| peer.pid()) else {
         return "a program".to_owned();

@@ -66,12 +66,12 @@ fn string<'a>(rest: &mut &'a [u8]) -> Result<&'a [u8]> {
     Ok(string)
 }
 
-/// The failure message.
+/// Returns the failure message.
 pub fn failure() -> Vec<u8> {
     vec![FAILURE]
 }
 
-/// The answer that lists the keys.
+/// Returns the answer that lists the keys.
 pub fn identities(keys: &[Key]) -> Vec<u8> {
     let mut message = vec![IDENTITIES_ANSWER];
     put_number(&mut message, keys.len());
@@ -82,7 +82,7 @@ pub fn identities(keys: &[Key]) -> Vec<u8> {
     message
 }
 
-/// The answer with a signature in SSH's binary format.
+/// Returns the answer with a signature in SSH's binary format.
 pub fn signature(signature: &[u8]) -> Vec<u8> {
     let mut message = vec![SIGN_RESPONSE];
     put_string(&mut message, signature);

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use std::process::ExitCode;
 use std::time::Instant;
 
-/// The test sentence. A number that differs each time follows it; otherwise the audio would come from the
-/// cache without calling a provider.
+/// The test sentence. A number that differs each time follows it. Otherwise, the audio would come from the cache and no
+/// provider would be called.
 const SENTENCE: &str = "The gate is open. Number";
 
 /// Checks the configuration, and with `--try` calls the providers. Fails when a configured provider does not
@@ -38,7 +38,7 @@ pub(super) async fn run(client: &Client, out: &Output, is_tried: bool) -> Result
     })
 }
 
-/// Calls every provider of speech, then has every provider of transcription listen to the first recording.
+/// Calls every speech provider, then lets every transcription provider transcribe the first recording.
 async fn tried(client: &Client) -> Result<Vec<Value>> {
     let (mut checks, mut recording) = (Vec::new(), None);
     for id in usable(client, "tts").await? {
@@ -61,7 +61,8 @@ async fn tried(client: &Client) -> Result<Vec<Value>> {
     Ok(checks)
 }
 
-/// The IDs of the visible, configured providers, and of the chosen one, which may be hidden.
+/// Returns the IDs of the visible, configured providers, and of the selected one, which may be
+/// hidden.
 async fn usable(client: &Client, section: &str) -> Result<Vec<String>> {
     let list = client
         .rpc(&format!("{section}.providers"), json!({}))
@@ -77,7 +78,8 @@ async fn usable(client: &Client, section: &str) -> Result<Vec<String>> {
     Ok(ids)
 }
 
-/// Checks the chosen provider. No provider, or disabled voice, is not a failure: voice is optional.
+/// Checks the selected provider. A missing provider or disabled voice is not a failure, because
+/// voice is optional.
 async fn chosen(client: &Client, section: &str) -> Result<Value> {
     let status = client.rpc(&format!("{section}.status"), json!({})).await?;
     let does = if section == "tts" {

@@ -61,7 +61,7 @@ pub(super) async fn run(client: &Client, out: &Output, mut say: Say) -> Result<E
     Ok(ExitCode::SUCCESS)
 }
 
-/// The requested format, otherwise the format of the file extension; `None` leaves the choice to the server.
+/// Returns the requested format, otherwise the format of the file extension, or `None` if the server chooses.
 fn format_of(output: Option<&Path>, asked: Option<String>) -> Result<Option<String>, String> {
     let ending = output.and_then(Path::extension).map(|ending| {
         let ending = ending.to_string_lossy().to_ascii_lowercase();
@@ -78,7 +78,7 @@ fn format_of(output: Option<&Path>, asked: Option<String>) -> Result<Option<Stri
     let is_known = FORMATS.contains(&ending.as_str());
     match asked {
         Some(asked) => {
-            // Both are Opus in Ogg.
+            // `opus` and `ogg` both mean Opus in Ogg.
             let is_ogg = |format: &str| matches!(format, "opus" | "ogg");
             if is_known && ending != asked && !(is_ogg(&ending) && is_ogg(&asked)) {
                 warn(format!(

@@ -68,12 +68,12 @@ struct Report {
     reason = "`delivery_key` is the name of the field everywhere"
 )]
 struct Delivery {
-    /// `None` without a secret.
+    /// Whether the delivery was verified. `None` without a secret.
     verified: Option<bool>,
-    /// Why it is not verified, or why its body cannot be read.
+    /// Why the delivery is not verified, or why its body cannot be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     refused: Option<String>,
-    /// Whether the request only verifies the URL, so that there is no event.
+    /// Whether the request only verifies the URL. Such a request has no event.
     is_handshake: bool,
     event_type: Option<String>,
     delivery_key: Option<String>,
@@ -209,7 +209,7 @@ fn headers(given: &[String]) -> Result<HeaderMap> {
             let name: HeaderName = name.trim().parse().ok()?;
             Some((name, HeaderValue::from_str(value.trim()).ok()?))
         });
-        // The value may be a secret.
+        // The error does not contain the value, because it may be a secret.
         let Some((name, value)) = parsed else {
             return Err(usage::wrong("--header: expected NAME: VALUE"));
         };

@@ -33,7 +33,7 @@ pub(super) async fn deliveries(
 ) -> Result<()> {
     let limit = usize::try_from(limit)?;
     let mut page = client.rpc("webhooks.deliveries", params.clone()).await?;
-    // A page takes a limited time, so one with fewer deliveries may not be the last.
+    // A page takes a limited time, so a page with fewer deliveries may not be the last.
     while items(&page).len() < limit
         && let Some(cursor) = page.get("next_cursor").cloned()
     {

@@ -151,7 +151,7 @@ impl Schedule {
 }
 
 impl Fields {
-    /// The given fields under their API names.
+    /// Returns the given fields under their API names.
     pub fn into_params(self) -> Result<Map<String, Value>> {
         let secret = self.secret.as_ref().map(|s| json!(s.expose_secret()));
         let extra = match self.deliver_extra.as_slice() {

@@ -1,7 +1,7 @@
 //! `webhooks forward`: sends deliveries to a program on this machine, with the bytes and headers of their senders.
-//! Polls like `webhooks tail`. A delivery is forwarded when it appears in the list and its ID was not forwarded before,
-//! so a lost connection or a restarted server neither loses nor repeats one. Deliveries that are held while the vault
-//! is sealed appear later, as of the time when they arrived.
+//! Polls like `webhooks tail`. A delivery is forwarded when it appears in the list and its ID was not forwarded before.
+//! A lost connection or a restarted server therefore neither loses nor repeats a delivery. Deliveries that are held
+//! while the vault is sealed appear later, with the time of their arrival.
 
 mod delivery;
 mod flags;
@@ -22,13 +22,15 @@ use tokio::time::Instant;
 /// The wait between two queries for deliveries.
 const EVERY: Duration = Duration::from_millis(500);
 
-/// How often the client asks the server to keep requests. The server keeps them twice as long.
+/// How often the client requests that the server keep requests. The server keeps them twice as
+/// long.
 const RENEWED: Duration = Duration::from_mins(5);
 /// The limit of the API for a page.
 const PAGE: usize = 500;
-/// How long to wait for the server at the end.
+/// The maximum wait for the server at the end.
 const FAREWELL: Duration = Duration::from_secs(2);
-/// Printed if several nodes may share the database. A balancer sends the queries for requests to any of them.
+/// The warning if several nodes may share the database. A load balancer may send the queries for requests to any of
+/// them.
 const OTHER_NODES: &str = "If several nodes share this database, only deliveries that reach the same node as this \
                            command have the sender's bytes and headers. The others are signed again. Give the URL \
                            of one node with --url, and send to that node.";
@@ -41,7 +43,7 @@ struct Forwarder<'a> {
     local: Local,
     webhook: String,
     events: Vec<String>,
-    /// The earliest time of receipt to consider. `None`: any.
+    /// The earliest time of receipt to consider. `None` means any time.
     from: Option<String>,
     /// The IDs of the deliveries since `from` that were already forwarded.
     done: HashSet<String>,
@@ -50,7 +52,7 @@ struct Forwarder<'a> {
     count: u64,
 }
 
-/// Runs until SIGINT.
+/// Forwards deliveries until SIGINT.
 pub async fn run(client: &Client, out: &Output, flags: Flags) -> Result<()> {
     let local = Local::new(&flags.to)?;
     let since = flags.since.as_deref().map(since).transpose()?;
@@ -66,7 +68,8 @@ pub async fn run(client: &Client, out: &Output, flags: Flags) -> Result<()> {
         is_away: false,
         count: 0,
     };
-    // Fails early if no server answers, the key has too few rights, or there is no such webhook.
+    // This fails early if no server answers, the key lacks a permission, or the webhook does not
+    // exist.
     let kept = forwarder.keep().await?;
     if since.is_none() {
         forwarder.begin_now().await?;
@@ -86,7 +89,7 @@ pub async fn run(client: &Client, out: &Output, flags: Flags) -> Result<()> {
         pressed = interrupt => pressed.map_err(Into::into),
     };
     let stop = json!({ "id": forwarder.webhook, "stop": true });
-    // A server that does not respond discards the requests after a while.
+    // If the server does not respond, it discards the requests after a while.
     drop(tokio::time::timeout(FAREWELL, client.rpc("webhooks.forward", stop)).await);
     if !out.is_json() {
         let count = forwarder.count;
@@ -97,7 +100,7 @@ pub async fn run(client: &Client, out: &Output, flags: Flags) -> Result<()> {
 }
 
 impl Forwarder<'_> {
-    /// Asks the server to keep requests with their headers. Returns its answer.
+    /// Requests that the server keep requests with their headers. Returns its answer.
     async fn keep(&mut self) -> Result<Value, ClientError> {
         let params = json!({ "id": self.webhook });
         let kept = self.client.rpc("webhooks.forward", params).await?;
@@ -105,7 +108,7 @@ impl Forwarder<'_> {
         Ok(kept)
     }
 
-    /// Marks the deliveries that are already there as done.
+    /// Marks the existing deliveries as forwarded.
     async fn begin_now(&mut self) -> Result<(), ClientError> {
         let params = json!({ "id": self.webhook, "limit": 1 });
         let newest = self.client.rpc("webhooks.deliveries", params).await?;
@@ -139,7 +142,7 @@ impl Forwarder<'_> {
             ));
         }
         self.is_away = true;
-        // A restarted server keeps nothing until it is asked again.
+        // A restarted server keeps no requests until this command requests it again.
         self.keep_again = Instant::now();
         Ok(())
     }
@@ -162,7 +165,7 @@ impl Forwarder<'_> {
         }
         let newest = there.iter().map(|item| field(item, "received_at")).max();
         self.from = next_from(self.from.take(), newest.as_deref(), held_since.as_deref());
-        // The server does not return deliveries older than `from`.
+        // The server no longer returns deliveries older than `from`, so their IDs are dropped.
         let listed: HashSet<String> = there.iter().map(|item| field(item, "id")).collect();
         self.done.retain(|id| listed.contains(id));
         Ok(())
@@ -187,8 +190,8 @@ impl Forwarder<'_> {
                 .rpc("webhooks.deliveries", params.clone())
                 .await?;
             all.extend(items(&page).iter().cloned());
-            // Only the first page counts: a delivery that is released afterwards appears in this list or in the
-            // next one.
+            // Only the value of the first page counts. A delivery that is released afterwards appears in this list or
+            // in the next one.
             held_since = held_since.or_else(|| page.get("held_since")?.as_str().map(str::to_owned));
             match page.get("next_cursor").and_then(Value::as_str) {
                 Some(next) => put("cursor", next, &mut params),

@@ -1,4 +1,5 @@
-//! Chooses the replay guard for `webhooks create` if none is given: the profile's proposal.
+//! Selects the replay guard for `webhooks create` if none is given: the one that the profile
+//! proposes.
 
 use super::super::client::Client;
 use anyhow::Result;
@@ -21,10 +22,11 @@ pub(super) async fn add(
     Ok(Some(reported))
 }
 
-/// The profile's proposal, unless it is the default, the auth mode signs the ID, or it signs nothing.
+/// Returns the profile's proposal. Returns `None` if it is the default, or if the auth mode signs the ID or signs
+/// nothing.
 fn proposed(answer: &Value, params: &Map<String, Value>) -> Option<(String, String)> {
     let text = |name: &str| params.get(name).and_then(Value::as_str);
-    // Only a signature limits what someone with a recorded delivery can send again.
+    // Only a signature limits the changes that an attacker can make to a recorded delivery.
     let unsigned = ["none", "static_header", "bearer"];
     let mode = text("auth_mode");
     if mode == Some("standard_webhooks") || mode.is_some_and(|mode| unsigned.contains(&mode)) {

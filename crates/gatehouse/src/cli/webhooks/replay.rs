@@ -1,4 +1,5 @@
-//! `webhooks replay`: runs one delivery again, with changes if wanted, or several.
+//! `webhooks replay`: runs one delivery again, optionally with changes, or runs several deliveries
+//! again.
 
 use super::given;
 use crate::cli::client::Client;

@@ -1,5 +1,5 @@
-//! `webhooks tail`: shows deliveries as they arrive. Polls instead of listening, so that it works through TLS
-//! and proxies and survives a server restart.
+//! `webhooks tail`: shows deliveries as they arrive. It polls instead of listening, so it works through TLS and proxies
+//! and survives a server restart.
 
 use super::items;
 use crate::cli::client::Client;
@@ -10,7 +10,8 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 const EVERY: Duration = Duration::from_millis(500);
-/// How many deliveries each poll reads; more than arrive between polls on a server of this size.
+/// The number of deliveries per poll. A server of the intended size receives fewer between two
+/// polls.
 const NEWEST: usize = 200;
 
 /// The last reported status of each delivery.
@@ -18,7 +19,7 @@ const NEWEST: usize = 200;
 struct ReportedStatuses(HashMap<String, String>);
 
 impl ReportedStatuses {
-    /// The new deliveries and those with a changed status, oldest first.
+    /// Returns new deliveries and those with a changed status, oldest first.
     fn news<'a>(&mut self, page: &'a [Value]) -> Vec<&'a Value> {
         let mut seen = HashMap::with_capacity(page.len());
         let mut news = Vec::new();
@@ -41,7 +42,7 @@ pub async fn run(client: &Client, out: &Output, webhook: Option<&str>) -> Result
         params.insert("id".to_owned(), json!(id));
     }
     let mut reported = ReportedStatuses::default();
-    // Skip older deliveries, except those that are still open.
+    // Older deliveries are skipped, except those that are still open.
     let mut page = client.rpc("webhooks.deliveries", params.clone()).await?;
     let open = |item: &&Value| matches!(field(item, "status").as_str(), "queued" | "processing");
     reported.news(items(&page));

@@ -18,7 +18,7 @@ impl std::io::Write for Captured {
     }
 }
 
-/// The formatted lines of these events, without their times.
+/// Returns the formatted lines of these events, without their times.
 fn lines<F>(format: F, events: fn()) -> Vec<String>
 where
     F: FormatEvent<tracing_subscriber::Registry, tracing_subscriber::fmt::format::DefaultFields>

@@ -7,7 +7,7 @@ use std::time::Instant;
 use tracing::subscriber::with_default;
 use tracing_subscriber::layer::SubscriberExt as _;
 
-/// Longer than any thread takes to run.
+/// Longer than any thread takes.
 const LONG: Duration = Duration::from_secs(30);
 
 /// A pipe. Each write waits for its reader.
@@ -24,7 +24,7 @@ impl Write for Pipe {
     }
 }
 
-/// The lines of a thread that writes, and the reader.
+/// Starts a thread that writes lines, with its reader.
 fn started() -> (LogOutput, Receiver<Vec<u8>>) {
     let (writer, reader) = sync_channel(0);
     (started_with(Pipe(writer)), reader)

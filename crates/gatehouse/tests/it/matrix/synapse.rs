@@ -11,12 +11,12 @@ use std::time::Duration;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 
-/// Longer than anything takes here.
+/// Longer than any step takes here.
 const LONG: Duration = Duration::from_mins(2);
-/// How often a change is looked for.
+/// The interval between polls.
 const STEP: Duration = Duration::from_millis(200);
 
-/// A homeserver; killed when dropped.
+/// A homeserver, which is killed on drop.
 pub struct Synapse {
     process: Child,
     pub url: String,
@@ -31,7 +31,7 @@ impl Drop for Synapse {
 }
 
 impl Synapse {
-    /// Starts the server; `None` where the test command could not prepare it.
+    /// Starts the server. Returns `None` if the test command could not prepare it.
     pub async fn start() -> Option<Self> {
         let python = prepared("GATEHOUSE_TEST_SYNAPSE", "Synapse")?;
         let folder = tempfile::tempdir().unwrap();
@@ -107,7 +107,7 @@ impl Synapse {
     }
 }
 
-/// The settings as JSON, which YAML contains. Messages are limited as on other servers, but for a shorter time.
+/// Returns the settings as JSON, which is valid YAML. Messages are limited as on other servers, but for a shorter time.
 fn settings(path: &dyn Fn(&str) -> PathBuf, port: u16) -> Value {
     let often = json!({ "per_second": 100, "burst_count": 100 });
     json!({
@@ -207,7 +207,7 @@ impl User {
         answer["content_uri"].as_str().unwrap().to_owned()
     }
 
-    /// The newest events of a room by a user, oldest first.
+    /// Returns the newest events of a room by a user, oldest first.
     pub async fn events_by(&self, room: &str, user: &Self) -> Vec<Value> {
         let path = format!("client/v3/rooms/{room}/messages?dir=b&limit=100");
         let mut page = self.call(Method::GET, &path, None).await;

@@ -54,7 +54,7 @@ impl Client {
         messages
     }
 
-    /// The client's error class for a status without its own class.
+    /// Returns the client's error class for a status without its own class.
     pub(super) fn any_status(&self) -> &'static str {
         match self.language {
             "Python" => "APIStatusError",

@@ -135,7 +135,7 @@ async fn what_they_send_is_spoken() {
     gateway.check_keys();
 }
 
-/// A form as these programs encode it (RFC 7578): the fields, then the file with its name and media type.
+/// Returns a form as these programs encode it (RFC 7578): the fields, then the file with its name and media type.
 fn form(fields: &[(&str, &str)], file: (&str, &str), audio: &[u8]) -> Vec<u8> {
     let mut form = Vec::new();
     let disposition = "--0f1e2d\r\nContent-Disposition: form-data; name=";

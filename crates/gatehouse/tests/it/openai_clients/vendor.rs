@@ -74,12 +74,12 @@ impl Vendor {
         std::mem::take(&mut self.seen().heard)
     }
 
-    /// The number of requests.
+    /// Returns the number of requests.
     pub fn requests(&self) -> usize {
         self.seen().raw.len()
     }
 
-    /// The number of requests that contain these bytes.
+    /// Returns the number of requests that contain these bytes.
     pub fn requests_with(&self, bytes: &str) -> usize {
         let has = |one: &&Vec<u8>| {
             let mut parts = one.windows(bytes.len());
@@ -158,7 +158,7 @@ async fn admit(State(vendor): State<Vendor>, request: Request, next: Next) -> Re
         .await
 }
 
-/// The vendor's error for a speech request, if any.
+/// Returns the vendor's error for a speech request, if any.
 fn fault_of_speech(body: &Value) -> Option<(u16, &'static str)> {
     let is = |name: &str, list: &str| {
         let value = body[name].as_str();
@@ -207,7 +207,7 @@ async fn speak(State(vendor): State<Vendor>, Json(body): Json<Value>) -> Respons
     ([("content-type", media_type)], audio).into_response()
 }
 
-/// The vendor's error for a transcription request, if any.
+/// Returns the vendor's error for a transcription request, if any.
 fn fault_of_recording(form: &Form) -> Option<(u16, &'static str)> {
     let known = "file model language prompt response_format temperature include[] \
         timestamp_granularities[] stream";

@@ -72,7 +72,8 @@ impl AnthropicDecoder {
             BlockDelta::TextDelta { text } => self.counter.text(&text, out),
             BlockDelta::InputJsonDelta { partial_json } => {
                 let open = self.open.iter_mut().find(|open| open.index == index);
-                // Without a call, it belongs to an unknown block, such as a server-side tool.
+                // If no call is open, the delta belongs to an unknown block, such as a server-side
+                // tool.
                 open.map_or(Ok(()), |open| {
                     self.counter
                         .grow(&mut open.call, |call| &mut call.arguments, &partial_json)

@@ -85,7 +85,7 @@ pub(super) struct MessageChange {
     pub(super) stop_reason: Option<String>,
 }
 
-/// The counts are cumulative for the message, not per event.
+/// The usage counts. They are cumulative for the message, not per event.
 #[derive(Deserialize)]
 #[expect(clippy::struct_field_names, reason = "the names of the wire format")]
 pub(super) struct RawUsage {

@@ -19,7 +19,7 @@ impl OpenaiDecoder {
             self.counter.hidden(extra.to_string().len())?;
             self.state.call(at, extra);
         }
-        // Both are sent once. Servers that repeat them send the same values.
+        // The ID and the name are sent once. Servers that repeat them send the same values.
         if call.id.is_empty() {
             self.counter.grow(call, |call| &mut call.id, &id)?;
         }
@@ -35,8 +35,8 @@ impl OpenaiDecoder {
             .grow(call, |call| &mut call.arguments, &arguments)
     }
 
-    /// Finds the call that a delta continues. Some servers number all calls 0, or none; there, a new ID
-    /// together with a name starts another call.
+    /// Finds the call that a delta continues. Some servers give all calls the number 0, or no number. In this case, a
+    /// new ID together with a name starts another call.
     fn find_or_begin(
         &mut self,
         index: Option<u64>,

@@ -14,7 +14,7 @@ pub(super) struct Frame {
 pub(super) struct Choice {
     pub(super) index: Option<u64>,
     pub(super) delta: Option<Delta>,
-    /// Replaces `delta` when the response is one document.
+    /// Replaces `delta` if the response is one document.
     pub(super) message: Option<Delta>,
     pub(super) finish_reason: Option<String>,
 }
@@ -54,7 +54,7 @@ pub(super) struct CallDelta {
 #[derive(Deserialize)]
 pub(super) struct FunctionDelta {
     pub(super) name: Option<String>,
-    /// A string; some servers send the object itself.
+    /// The arguments, usually a string. Some servers send the object itself.
     pub(super) arguments: Option<Value>,
 }
 

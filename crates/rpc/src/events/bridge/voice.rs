@@ -5,13 +5,13 @@ use gatehouse_services::Services;
 use gatehouse_voice::{SttStatus, TtsStatus};
 use std::sync::Arc;
 
-/// Reports the voice providers when they differ from the last report: after settings were applied, the
-/// vault was opened or sealed, or a key was added or removed.
+/// Reports the voice providers if they differ from the last report. Checks this after settings were applied, the vault
+/// was opened or sealed, or a key was added or removed.
 pub(super) async fn follow_voice(
     services: Arc<Services>,
     bus: EventBus,
 ) -> impl Future<Output = ()> {
-    // Subscribes now, not at the future's first poll.
+    // The subscription begins here, not at the future's first poll.
     let mut applied = services.config.applied();
     let mut vault = services.secrets.subscribe_status();
     let mut keys = services.secrets.subscribe_provider_keys();

@@ -78,7 +78,7 @@ fn a_window_publishes_a_limited_number_of_changes_and_one_that_more_changed() {
         AT_ONCE
     );
     assert_eq!((window.waiting.len(), window.has_missed), (GATHERED, false));
-    // A new state of a waiting delivery needs no additional room.
+    // A new state of a waiting delivery needs no additional space.
     assert_eq!(
         receive_all(&mut window, AT_ONCE..all, DeliveryStatus::Failed),
         0

@@ -41,7 +41,8 @@ pub(crate) async fn change(call: &Call, values: Vec<(String, Value)>) -> Result<
     change_fields(call, values, |_| "value").await
 }
 
-/// Like [`change`]. `field` returns the caller's name for the value of a setting, for errors.
+/// Changes settings like [`change`]. `field` returns the caller's name for the value of a setting,
+/// for errors.
 pub(in super::super) async fn change_fields(
     call: &Call,
     values: Vec<(String, Value)>,
@@ -60,8 +61,8 @@ pub(in super::super) async fn change_fields(
     call.services.apply_settings().await
 }
 
-/// Removes the headers of an MCP server if its URL changes to a different origin and the request does not set new
-/// headers. Headers often contain a key, which belongs to the origin. Fixed headers cannot be removed; `services` does
+/// Removes the headers of an MCP server if its URL changes to a different origin and the request sets no new headers.
+/// Headers often contain a key, which belongs to the old origin. Fixed headers cannot be removed, but `services` does
 /// not send them.
 fn without_headers_of_moved(call: &Call, values: Vec<(String, Value)>) -> Vec<(String, Value)> {
     let config = &call.services.config;
@@ -82,13 +83,13 @@ fn without_headers_of_moved(call: &Call, values: Vec<(String, Value)>) -> Vec<(S
             let is_given = values.iter().any(|(key, _)| key == headers);
             !is_given && config.layers().fixed_by(headers).is_none()
         });
-    // This comes first, because a server without a URL has no headers.
+    // This value comes first, because a server without a URL has no headers.
     let mut all: Vec<_> = removed.map(|headers| (headers, Value::Null)).collect();
     all.extend(values);
     all
 }
 
-/// Like [`change`], but skips keys that are fixed at exactly the requested value.
+/// Changes settings like [`change`], but skips keys that are fixed at exactly the requested value.
 #[cfg(feature = "voice")]
 pub(in super::super) async fn choose(
     call: &Call,
@@ -109,7 +110,7 @@ pub(in super::super) async fn choose(
     change(call, wanted).await
 }
 
-/// Checks the setting whose format only the crate for backups can read.
+/// Checks the setting whose format only the backup crate can parse.
 fn check_recipient_of(key: &str, value: Value) -> Result<Value, SetError> {
     if let ("backup.recipient", Some(text)) = (&*canonical_key(key), value.as_str()) {
         check_recipient(text).map_err(|reason| SetError::Invalid { reason })?;
@@ -117,8 +118,8 @@ fn check_recipient_of(key: &str, value: Value) -> Result<Value, SetError> {
     Ok(value)
 }
 
-/// Stores the changes, the notification for other nodes and the audit rows in one transaction. It also
-/// reads the existing changes that the new ones must be consistent with.
+/// Stores the changes, the notification for other nodes and the audit rows in one transaction. In it, also reads the
+/// existing changes, with which the new ones must be consistent.
 async fn store_changes(
     services: &Arc<Services>,
     identity: &AuthIdentity,
@@ -139,8 +140,8 @@ async fn store_changes(
                     key: key.clone(),
                     error,
                 })?;
-                // Changes by a remote caller while auth is disabled are reverted when setup completes. The
-                // owner's changes stay.
+                // If auth is disabled, changes by a remote caller are reverted when setup is complete. The owner's
+                // changes are kept.
                 if by_stranger {
                     conn.keep_setting_before_setup(&key).await?;
                 } else {

@@ -105,7 +105,7 @@ async fn deliveries_replay(call: Call, params: ReplayParams) -> Result<Replayed,
         event,
         since,
         until,
-        // Values out of bounds are rejected there.
+        // A value out of bounds becomes 0, which the replay rejects.
         limit: u32::try_from(limit).unwrap_or(0),
         dry_run,
     };

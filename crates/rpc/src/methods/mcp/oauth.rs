@@ -91,13 +91,13 @@ pub struct McpAuth {
     pub redirect_url: String,
 }
 
-/// The address of the callback. It is different for each server, so that an answer cannot be sent to another one.
+/// Returns the address of the callback. Each server has its own, so an answer cannot be sent to another server.
 fn redirect_url(services: &Services, name: &str) -> String {
     let base = services.config.base_url();
     format!("{base}/auth/callback/{name}")
 }
 
-/// The state of a server that is connected with an account, or needs to be.
+/// Returns the authorization state of a server that uses or needs an account.
 pub(super) fn auth_of(
     services: &Services,
     status: &McpStatus,

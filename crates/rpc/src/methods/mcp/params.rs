@@ -23,8 +23,8 @@ pub struct CreateParams {
     pub(super) headers: Option<Map<String, Value>>,
 }
 
-/// Params of `mcp.update`. `null` clears a field; an absent field stays as it is. A `url` replaces the program,
-/// and a `command` replaces the URL.
+/// Params of `mcp.update`. `null` clears a field. An absent field is not changed. A `url` replaces the program, and a
+/// `command` replaces the URL.
 #[expect(
     clippy::option_option,
     reason = "absent, null and a value have different meanings"

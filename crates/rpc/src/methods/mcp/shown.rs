@@ -1,5 +1,5 @@
-//! An MCP server and its tools as callers see them. A person decides on these texts, so every character in them
-//! is visible.
+//! An MCP server and its tools as callers see them. A person approves these texts, so every character in them is
+//! visible.
 
 use super::oauth::{McpAuth, auth_of};
 use gatehouse_config::McpServer as Configured;
@@ -108,7 +108,7 @@ fn is_zero(count: &usize) -> bool {
     *count == 0
 }
 
-/// Whether the configuration file, the environment or the command line defines the server.
+/// Returns whether the configuration file, the environment or the command line defines the server.
 pub(super) fn is_fixed(services: &Services, name: &str) -> bool {
     let without_changes = services.config.layers().resolve(&BTreeMap::new());
     without_changes.is_ok_and(|resolved| resolved.settings.mcp.servers.contains_key(name))
@@ -143,14 +143,14 @@ impl From<McpToolStatus> for McpTool {
     }
 }
 
-/// A server as callers see it.
+/// Returns a server as callers see it.
 pub(super) async fn shown(services: &Services, status: McpStatus) -> Result<McpServer, Problem> {
     let all = services.tools.mcp().authorizations().await?;
     let authorization = all.get(&status.name);
     Ok(shown_with(services, status, authorization))
 }
 
-/// A server with its stored authorization.
+/// Returns a server together with its stored authorization.
 pub(super) fn shown_with(
     services: &Services,
     status: McpStatus,

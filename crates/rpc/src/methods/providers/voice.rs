@@ -33,8 +33,8 @@ pub(super) fn of_voice(_: &Services, _: &str) -> Result<Provider, Problem> {
     Err(unknown())
 }
 
-/// The voice providers with a key stored here, except those whose ID a model provider has. Each is shown
-/// with the address that its key was entered for. The key works only while that is the provider's address.
+/// Returns the voice providers with a stored key, except providers whose ID is also the ID of a model provider. Each is
+/// shown with the address that its key was entered for. The key is usable only while that is the provider's address.
 #[cfg(feature = "voice")]
 pub(super) async fn voice_keys(
     services: &Services,
@@ -75,7 +75,7 @@ pub(super) fn voice_keys(
     std::future::ready(Ok(Vec::new()))
 }
 
-/// Whether the ID belongs to a voice provider.
+/// Returns whether the ID belongs to a voice provider.
 #[cfg(feature = "voice")]
 pub(super) fn is_of_voice(id: &str) -> bool {
     use gatehouse_voice::{ProviderId, SttId, TtsId};

@@ -67,7 +67,7 @@ impl fmt::Debug for ConvertParams {
     }
 }
 
-/// Validates while deserializing, so an error names the field as the caller wrote it.
+/// Validates during deserialization, so an error names the field in the caller's spelling.
 fn speed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
     within(deserializer, &SPEED)
 }

@@ -43,8 +43,8 @@ impl UpdateParams {
     fn read(self) -> Result<(String, WebhookInput), Problem> {
         let mut members = self.0;
         let id = members.remove("id");
-        // Checked before `id`, as in every method: an unknown member is reported even if others are
-        // missing.
+        // The members are checked before `id`, as in every method. An unknown member is therefore
+        // reported even if others are missing.
         let change = input::from_value(Value::Object(members))?;
         match id {
             Some(Value::String(id)) => Ok((id, change)),

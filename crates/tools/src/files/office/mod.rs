@@ -1,8 +1,8 @@
-//! Reads the text of office documents: ZIP archives with XML parts, as Word, Excel and `PowerPoint` write them
-//! since 2007 (ECMA-376) and `LibreOffice` (`OpenDocument`).
+//! Reads the text of office documents. These are ZIP archives with XML parts: Word, Excel and `PowerPoint` files since
+//! 2007 (ECMA-376), and `LibreOffice` files (`OpenDocument`).
 //!
-//! A small archive can contain a document of any size, so the entries, the decompressed bytes and the text have
-//! limits. Only the parts with text are decompressed.
+//! A small archive can contain a document of any size, so the entries, the decompressed bytes and the text have limits.
+//! Only the parts with text are decompressed.
 
 mod sheets;
 mod words;
@@ -13,18 +13,18 @@ use std::io::{self, BufRead, BufReader, Cursor, Read};
 use xml::Piece;
 use zip::ZipArchive;
 
-/// How many entries an archive may have. Each takes memory while the archive is open.
+/// The maximum number of entries in an archive. Each entry takes memory while the archive is open.
 pub(super) const MAX_ENTRIES: usize = 4_096;
 /// The mark before each entry in an archive's list.
 const ENTRY_MARK: &[u8] = b"PK\x01\x02";
-/// How much the parts of a document may decompress to, in all.
+/// The maximum total size of a document's decompressed parts, in bytes.
 pub(super) const MAX_BYTES: u64 = 64 << 20;
-/// Parts after this much text are not read.
+/// The text size after which no further parts are read, in bytes.
 const MAX_TEXT_BYTES: usize = 4 << 20;
-/// How much of the part that names an `OpenDocument` is read.
+/// The number of bytes read from the part that identifies an `OpenDocument`.
 const MAX_TYPE_BYTES: u64 = 256;
 
-/// Why a document cannot be read. The model reads this.
+/// Why a document cannot be read. The text is for the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum OfficeError {
     #[error("The document is encrypted or damaged, so its text cannot be read.")]
@@ -50,7 +50,7 @@ enum Format {
     OdfSlides,
 }
 
-/// Reads an archive; `None` if it is not an office document.
+/// Reads an archive. Returns `None` if it is not an office document.
 pub(super) fn read(data: &[u8]) -> Option<Office> {
     let entries = data.windows(ENTRY_MARK.len());
     if entries.filter(|part| *part == ENTRY_MARK).count() > MAX_ENTRIES {
@@ -97,7 +97,7 @@ fn text(archive: &mut Archive<'_>, format: Format, main: &str) -> Result<String,
 }
 
 impl Format {
-    /// The registered types of <https://www.iana.org/assignments/media-types>.
+    /// Returns the registered types of <https://www.iana.org/assignments/media-types>.
     fn media_type(self) -> &'static str {
         match self {
             Self::Word => "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
@@ -112,14 +112,14 @@ impl Format {
     }
 }
 
-/// An archive, and how much more may be decompressed.
+/// An archive, with the number of bytes that may still be decompressed.
 struct Archive<'d> {
     zip: ZipArchive<Cursor<&'d [u8]>>,
     left: u64,
 }
 
 impl Archive<'_> {
-    /// The format and the name of the main part.
+    /// Returns the format and the name of the main part.
     fn format(&mut self) -> Option<(Format, String)> {
         if let Some(format) = self.open_document() {
             return Some((format, "content.xml".to_owned()));
@@ -138,7 +138,7 @@ impl Archive<'_> {
         Some((format, main))
     }
 
-    /// The part `mimetype` (`OpenDocument` 1.3, part 2, 3.3).
+    /// Returns the part `mimetype` (`OpenDocument` 1.3, part 2, 3.3).
     fn open_document(&mut self) -> Option<Format> {
         let mut named = String::new();
         let part = self.part("mimetype").ok()??;
@@ -148,7 +148,7 @@ impl Archive<'_> {
         all.into_iter().find(|format| format.media_type() == named)
     }
 
-    /// Opens a part; `None` if there is none of this name.
+    /// Opens a part. Returns `None` if there is no part with this name.
     fn part(&mut self, name: &str) -> Result<Option<impl BufRead + '_>, OfficeError> {
         let Some(index) = self.zip.index_for_name(name) else {
             return Ok(None);
@@ -159,7 +159,7 @@ impl Archive<'_> {
         Ok(Some(BufReader::new(Limited { part, left })))
     }
 
-    /// The slides in the order of their numbers, which is the order in which they were added.
+    /// Returns the slides sorted by number, which is the order in which they were added.
     fn slides(&self) -> Vec<(u32, String)> {
         let mut slides: Vec<(u32, String)> = self
             .zip
@@ -174,7 +174,7 @@ impl Archive<'_> {
         slides
     }
 
-    /// The relationships of a part to other parts.
+    /// Returns the relationships of a part to other parts.
     fn relations(&mut self, name: &str) -> Result<Vec<Relation>, OfficeError> {
         let mut relations = Vec::new();
         let Some(part) = self.part(name)? else {
@@ -201,7 +201,7 @@ struct Relation {
     target: String,
 }
 
-/// Reads a part until the document's limit; past it, reading fails.
+/// Reads a part up to the document's limit. After the limit, reading fails.
 struct Limited<'a, R> {
     part: R,
     left: &'a mut u64,

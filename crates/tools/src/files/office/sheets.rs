@@ -7,10 +7,10 @@ use std::fmt::Write as _;
 
 /// Maximum number of tabs for one gap between cells.
 const MAX_GAP: usize = 64;
-/// How many sheets are read.
+/// The maximum number of sheets that are read.
 const MAX_SHEETS: usize = 256;
 
-/// The strings that cells refer to: all in one, with the end of each.
+/// The strings that cells refer to: all strings in one, with the end of each.
 #[derive(Default)]
 struct Strings {
     text: String,
@@ -59,7 +59,7 @@ pub(super) fn read(
     Ok(())
 }
 
-/// The names of the sheets and the IDs of their relations, in their order.
+/// Returns the names of the sheets and the IDs of their relations, in their order.
 fn sheets_of(
     archive: &mut Archive<'_>,
     workbook: &str,
@@ -84,7 +84,7 @@ fn strings_of(archive: &mut Archive<'_>, name: &str) -> Result<Strings, OfficeEr
     let (mut is_text, mut phonetic) = (false, false);
     xml::walk(part, |piece| {
         match piece {
-            // The pronunciation of the text.
+            // The text in this element is the pronunciation, which is skipped.
             Piece::Start("rPh", _) => phonetic = true,
             Piece::End("rPh") => phonetic = false,
             Piece::Start("t", _) => is_text = true,
@@ -101,7 +101,7 @@ fn strings_of(archive: &mut Archive<'_>, name: &str) -> Result<Strings, OfficeEr
 /// The cell that is being read.
 #[derive(Default)]
 struct Cell {
-    /// Counted from 1.
+    /// The column, counted from 1.
     column: usize,
     is_shared: bool,
     has_value: bool,
@@ -146,7 +146,7 @@ fn read_sheet(
                     let gap = cell.column.saturating_sub(written).min(MAX_GAP);
                     out.extend(std::iter::repeat_n('\t', gap));
                     written = cell.column;
-                    // A line in a cell is not a row.
+                    // A line break in a cell must not begin a new row.
                     out.push_str(&value.replace(['\n', '\t'], " "));
                 }
             }

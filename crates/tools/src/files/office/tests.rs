@@ -14,7 +14,7 @@ fn archive(parts: &[(&str, &str)]) -> Vec<u8> {
     zip.finish().unwrap().into_inner()
 }
 
-/// The part that names the main part.
+/// Returns the part that names the main part.
 fn root(main: &str) -> String {
     format!(
         "<Relationships><Relationship Id='rId1' Type='{RELATIONS}/officeDocument' Target='{main}'/></Relationships>"

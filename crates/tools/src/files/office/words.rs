@@ -4,7 +4,7 @@ use super::xml::{self, Piece};
 use super::{Archive, MAX_TEXT_BYTES, OfficeError};
 use std::fmt::Write as _;
 
-/// Maximum number of spaces for one element.
+/// The maximum number of spaces for one element.
 const MAX_SPACES: usize = 100;
 
 /// The meaning of a format's elements.
@@ -36,7 +36,8 @@ impl Rules {
 /// `WordprocessingML` (ECMA-376, part 1, 17).
 pub(super) const WORD: Rules = Rules {
     text: &["t"],
-    // Properties also contain an element `tab`. Moved text also occurs at its new position.
+    // The element `tab` also occurs in properties, and moved text occurs again at its new position.
+    // Both are skipped.
     skipped: &["pPr", "rPr", "sectPr", "moveFrom", "Fallback"],
     lines: &["p"],
     breaks: &["br", "cr"],
@@ -92,7 +93,7 @@ pub(super) fn read(
     })
 }
 
-/// How many elements of a kind are open. The parser refuses an end without its start.
+/// The number of open elements of each kind. The parser refuses an end without a start.
 #[derive(Default)]
 struct OpenElements {
     skipped: usize,
@@ -105,7 +106,7 @@ fn start(rules: &Rules, name: &str, about: &quick_xml::events::BytesStart<'_>, o
     } else if name == rules.tab {
         out.push('\t');
     } else if name == "s" {
-        // `OpenDocument`: several spaces.
+        // In `OpenDocument`, this element represents several spaces.
         let count = xml::attribute(about, "c").and_then(|count| count.parse().ok());
         out.extend(std::iter::repeat_n(' ', count.unwrap_or(1).min(MAX_SPACES)));
     } else if let Some((element, label)) = rules.heading
@@ -120,7 +121,7 @@ fn end(rules: &Rules, name: &str, out: &mut String) {
     if rules.lines.contains(&name) {
         out.push('\n');
     } else if name == rules.cell {
-        // The last paragraph of a cell does not end the line of its row.
+        // The last paragraph of a cell does not end the row's line.
         if out.ends_with('\n') {
             out.pop();
         }

@@ -12,7 +12,7 @@ pub(super) enum Piece<'a> {
     Text(&'a str),
 }
 
-/// Passes each piece to `each`, until it returns `false`.
+/// Passes each piece to `each` until `each` returns `false`.
 pub(super) fn walk(
     part: impl BufRead,
     mut each: impl FnMut(Piece<'_>) -> bool,
@@ -35,7 +35,8 @@ pub(super) fn walk(
                 Some(c) => each(Piece::Text(c.encode_utf8(&mut [0; 4]))),
                 None => true,
             },
-            // ECMA-376, part 2, does not allow one, and without it there are no entities to expand.
+            // ECMA-376, part 2, does not allow document types. Without a document type, there are
+            // no entities to expand.
             Event::DocType(_) => return Err(OfficeError::Unreadable),
             Event::Eof => false,
             _ => true,
@@ -65,7 +66,7 @@ fn character(reference: &BytesRef<'_>) -> Option<char> {
     }
 }
 
-/// The value of an attribute. `name` is without prefix.
+/// Returns the value of an attribute. `name` is without prefix.
 pub(super) fn attribute(of: &BytesStart<'_>, name: &str) -> Option<String> {
     let mut attributes = of.attributes();
     let mut all = attributes.with_checks(false).flatten();

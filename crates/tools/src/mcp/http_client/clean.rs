@@ -11,7 +11,7 @@ use serde_json::Value;
 use sse_stream::Sse;
 
 impl HttpClient {
-    /// The error without secrets.
+    /// Returns the error without secrets.
     pub(super) fn clean(&self, error: Failure) -> Failure {
         match error {
             StreamableHttpError::Client(error) => StreamableHttpError::Client(error.without_url()),

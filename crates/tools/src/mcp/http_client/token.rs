@@ -6,12 +6,13 @@ use crate::secrets::{MIN_BYTES, Redactor, by_name};
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 use secrecy::{ExposeSecret, SecretString};
 
-/// Number of tokens that are removed from answers: an answer may arrive after the next refresh.
+/// The number of tokens that are removed from answers. An answer may arrive after the next refresh.
 const KEPT_TOKENS: usize = 3;
 
 impl HttpClient {
-    /// Sends a request with its fixed token or with the token from OAuth. If the server refuses the latter, gets a new
-    /// one and sends the request once more. The outer error is the reason why there is no token, for people and models.
+    /// Sends a request with its fixed token, or with the token from OAuth. If the server refuses the OAuth token, gets
+    /// a new one and repeats the request once. The outer error is the reason for a missing token, for people and
+    /// models.
     pub(super) async fn with_token<T, F>(
         &self,
         fixed: Option<String>,
@@ -53,13 +54,13 @@ impl HttpClient {
         Ok(answer)
     }
 
-    /// Whether a header of the settings contains credentials.
+    /// Returns whether a header of the settings contains credentials.
     fn has_authorization(&self) -> bool {
         let mut names = self.headers.keys();
         names.any(|name| name.eq_ignore_ascii_case("authorization"))
     }
 
-    /// The token's text, which is removed from the answers.
+    /// Returns the token's text, which is removed from the answers.
     fn exposed(&self, token: Option<&Token>) -> Option<String> {
         let access = &token?.access;
         self.hide(access);
@@ -87,7 +88,7 @@ impl HttpClient {
     }
 }
 
-/// Whether the server answered 401.
+/// Returns whether the server responded with 401.
 fn is_unauthorized<T>(sent: &Result<T, Failure>) -> bool {
     match sent {
         Err(StreamableHttpError::AuthRequired(_)) => true,
@@ -95,7 +96,7 @@ fn is_unauthorized<T>(sent: &Result<T, Failure>) -> bool {
             error.status() == Some(reqwest::StatusCode::UNAUTHORIZED)
         }
         Err(StreamableHttpError::UnexpectedServerResponse(text)) => {
-            // The library does not return the status of an answer to a call.
+            // For an answer to a call, the library returns the status only in the text.
             text.starts_with("HTTP 401")
         }
         _ => false,

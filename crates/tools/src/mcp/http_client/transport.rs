@@ -150,7 +150,7 @@ impl StreamableHttpClient for HttpClient {
     }
 }
 
-/// The library does not export the type of this error.
+/// Recognizes the error by its text, because the library does not export its type.
 fn is_too_large(error: &SseError) -> bool {
     matches!(error, SseError::Body(cause) if cause.to_string().contains("exceeded the maximum size"))
 }
@@ -159,7 +159,7 @@ fn refused(reason: String) -> Failure {
     StreamableHttpError::UnexpectedServerResponse(reason.into())
 }
 
-/// The error response to a call.
+/// Returns the error response to a call.
 fn refusal(call: RequestId, reason: String) -> ServerJsonRpcMessage {
     let error = ErrorData::new(ErrorCode::INTERNAL_ERROR, reason, None);
     ServerJsonRpcMessage::error(error, Some(call))

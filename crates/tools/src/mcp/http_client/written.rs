@@ -1,4 +1,4 @@
-//! The secrets that the settings of a server contain in its headers.
+//! The secrets that are written in the headers of a server's settings.
 
 use crate::secrets::{MIN_BYTES, Redactor, by_name, names_secrets};
 use data_encoding::{BASE64, BASE64_NOPAD};
@@ -11,7 +11,7 @@ const SECRET_NAMES: [&str; 6] = ["key", "token", "secret", "password", "auth", "
 /// Returns a redactor for the headers that look like secrets.
 pub(super) fn written_secrets(headers: &BTreeMap<String, String>) -> Redactor {
     let headers = headers.iter();
-    // The secrets that a header names are removed anyway.
+    // Secrets that a header refers to by name are removed anyway.
     let written = headers.filter(|(_, value)| !names_secrets(value));
     let values = written.flat_map(|(name, value)| secrets_of(name, value.trim()));
     let long = values.filter(|value| value.len() >= MIN_BYTES);
@@ -19,7 +19,7 @@ pub(super) fn written_secrets(headers: &BTreeMap<String, String>) -> Redactor {
     by_name(&named.collect::<Vec<_>>())
 }
 
-/// The secret parts of a header, including short ones.
+/// Returns the secret parts of a header, including short ones.
 fn secrets_of(name: &str, value: &str) -> Vec<String> {
     let name = name.to_ascii_lowercase();
     if !SECRET_NAMES.iter().any(|part| name.contains(part)) {
@@ -42,7 +42,7 @@ fn secrets_of(name: &str, value: &str) -> Vec<String> {
     secrets
 }
 
-/// The password in the credentials of basic authentication (RFC 7617).
+/// Returns the password in the credentials of basic authentication (RFC 7617).
 fn password_of(credentials: &str) -> Option<String> {
     let bytes = credentials.as_bytes();
     let decoded = BASE64.decode(bytes).or_else(|_| BASE64_NOPAD.decode(bytes));
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn the_password_of_basic_authentication_is_removed() {
-        // The second one has no padding.
+        // The second header has no padding.
         for header in [
             "Basic dXNlcjpvcGVuOnNlc2FtZQ==",
             "basic dXNlcjpvcGVuOnNlc2FtZQ",

@@ -1,4 +1,4 @@
-//! Errors of managing MCP servers.
+//! Errors of the management of MCP servers.
 
 use gatehouse_domain::{ErrorCode, Problem};
 use gatehouse_store::StoreError;
@@ -10,7 +10,7 @@ pub enum McpError {
     NotFound,
     #[error("the server is not connected")]
     NotConnected,
-    /// The server's offer differs from the one that the caller saw.
+    /// The server's tools differ from the tools that the caller saw.
     #[error("the tools have changed")]
     Changed,
     #[error("the server does not offer the tool {0}")]

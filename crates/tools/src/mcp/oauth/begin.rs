@@ -14,9 +14,9 @@ use sha2::{Digest, Sha256};
 use std::time::Duration;
 use url::Url;
 
-/// How long a person has to complete an authorization.
+/// The time in which a person must complete an authorization.
 const VALID: Duration = Duration::from_mins(10);
-/// Maximum number of attempts to save while other nodes save as well.
+/// The maximum number of attempts to save while other nodes save too.
 const TRIES: usize = 5;
 
 /// A client that a person registered at the authorization server.
@@ -26,8 +26,8 @@ pub struct GivenClient {
 }
 
 impl OAuth {
-    /// Returns the URL at which the person authorizes Gatehouse. `session` is the login session that may complete it,
-    /// and `redirect_uri` the address to which the authorization server redirects the browser.
+    /// Returns the URL at which the person authorizes Gatehouse. `session` is the login session that may complete the
+    /// authorization. The authorization server redirects the browser to `redirect_uri`.
     pub(in super::super) async fn begin(
         &self,
         (name, url): (&str, &Url),
@@ -86,12 +86,13 @@ impl OAuth {
         Ok(Record::empty(name, url, self.clock.now()))
     }
 
-    /// The client of an earlier authorization, if it is usable.
+    /// Returns the client of an earlier authorization, if it is usable.
     fn known(&self, record: &Record, metadata: &Metadata, redirect_uri: &str) -> Option<Client> {
         let client = record.secret.client.as_ref()?;
         let now = self.clock.now().as_millis();
         let is_valid = client.expires_at.is_none_or(|expires_at| expires_at > now);
-        // For a client that the owner entered, the owner also registers another redirect URI there.
+        // If the owner entered the client, the owner also registers a changed redirect URI at the
+        // authorization server.
         let redirects = client.is_manual || client.redirect_uri == redirect_uri;
         (is_valid && redirects && client.issuer == metadata.issuer).then(|| Client {
             redirect_uri: redirect_uri.to_owned(),
@@ -121,7 +122,8 @@ impl OAuth {
     }
 }
 
-/// The tokens of an earlier client stay until the person has authorized the new one.
+/// Stores the client and the pending authorization. The tokens of an earlier client are kept until
+/// the person has authorized the new client.
 fn put(record: &mut Record, client: Client, pending: Pending) {
     if !record.row.authorized {
         record.row.error = None;

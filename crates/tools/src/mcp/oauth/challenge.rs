@@ -1,4 +1,4 @@
-//! Parses `WWW-Authenticate` (RFC 9110, section 11.6.1): several challenges may share one header.
+//! Parses `WWW-Authenticate` (RFC 9110, section 11.6.1). One header may contain several challenges.
 
 /// The content of a challenge of the scheme `Bearer`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub(super) fn bearer(header: &str) -> Option<Challenge> {
         text.skip(|c| c.is_ascii_whitespace() || c == ',');
         let name = text.take(is_token);
         if name.is_empty() {
-            // The end, or something that is not a challenge.
+            // The text ends here, or is not a challenge.
             return found;
         }
         let before = text;
@@ -42,7 +42,7 @@ pub(super) fn bearer(header: &str) -> Option<Challenge> {
 }
 
 impl Challenge {
-    /// If a parameter occurs twice, the first value counts.
+    /// Sets a parameter. If a parameter occurs twice, the first value counts.
     fn set(&mut self, name: &str, value: String) {
         let place = match name.to_ascii_lowercase().as_str() {
             "resource_metadata" => &mut self.resource_metadata,
@@ -57,7 +57,7 @@ fn is_token(c: char) -> bool {
     c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c)
 }
 
-/// The rest of a header.
+/// The unread rest of a header.
 #[derive(Clone, Copy)]
 struct Text<'a>(&'a str);
 
@@ -73,7 +73,7 @@ impl<'a> Text<'a> {
         self.take(fits);
     }
 
-    /// Skips credentials in the form `token68`, which follow a scheme and end with the challenge.
+    /// Skips credentials in the form `token68`. They follow a scheme and end with the challenge.
     fn skip_token68(&mut self) {
         let mut ahead = *self;
         ahead.skip(|c| c == ' ');
@@ -85,7 +85,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// The value after `=`: a token or a quoted string.
+    /// Returns the value after `=`: a token or a quoted string.
     fn value(&mut self) -> Option<String> {
         let rest = self.0.strip_prefix('=')?;
         self.0 = rest.trim_start_matches([' ', '\t']);

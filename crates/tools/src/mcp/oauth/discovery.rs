@@ -18,9 +18,9 @@ pub(super) struct Metadata {
     pub(super) registration_endpoint: Option<Url>,
     pub(super) revocation_endpoint: Option<Url>,
     pub(super) token_endpoint_auth_methods_supported: Option<Vec<String>>,
-    // Some servers write `null` for a missing list.
+    // The value may be `null`, because some servers write that for a missing list.
     code_challenge_methods_supported: Option<Vec<String>>,
-    /// RFC 9207.
+    /// Whether responses contain the issuer (RFC 9207).
     pub(super) authorization_response_iss_parameter_supported: Option<bool>,
     scopes_supported: Option<Vec<String>>,
 }
@@ -42,7 +42,7 @@ pub(super) struct Discovered {
     pub(super) resource: String,
 }
 
-/// The canonical URI of an MCP server (MCP 2025-06-18, "Canonical Server URI").
+/// Returns the canonical URI of an MCP server (MCP 2025-06-18, "Canonical Server URI").
 pub(super) fn canonical(server: &Url) -> String {
     let mut url = server.clone();
     url.set_fragment(None);
@@ -64,7 +64,7 @@ pub(super) async fn discover(http: &Http) -> Result<Discovered, OAuthError> {
         let scopes = protected.scopes_supported.unwrap_or_default();
         (issuer, protected.resource, scopes)
     } else {
-        // Servers of MCP 2025-03-26 are their own authorization server.
+        // A server of MCP 2025-03-26 is its own authorization server.
         let origin = server.origin().ascii_serialization();
         (origin, canonical(server), Vec::new())
     };
@@ -72,7 +72,7 @@ pub(super) async fn discover(http: &Http) -> Result<Discovered, OAuthError> {
     let joined = (!scopes.is_empty()).then(|| scopes.join(" "));
     let scope = challenge.scope.or(joined);
     let offline = "offline_access";
-    // OpenID Connect servers give a refresh token for this scope only.
+    // OpenID Connect servers issue a refresh token only for this scope.
     let scopes = metadata.scopes_supported.iter().flatten();
     let is_offered = scopes.into_iter().any(|it| it == offline);
     let scope = scope.map(|scope| {
@@ -100,7 +100,7 @@ async fn challenge(http: &Http) -> Result<Challenge, OAuthError> {
     Ok(found.next().unwrap_or_default())
 }
 
-/// Reads the metadata of the resource; `None` if there are none.
+/// Reads the metadata of the resource. Returns `None` if there are none.
 async fn protected(http: &Http, named: Option<&str>) -> Result<Option<Protected>, OAuthError> {
     let server = &http.server;
     let named = named.and_then(|url| server.join(url).ok());
@@ -110,7 +110,7 @@ async fn protected(http: &Http, named: Option<&str>) -> Result<Option<Protected>
         return Ok(None);
     };
     let resource = Url::parse(&found.resource).map_err(|_| OAuthError::OtherResource)?;
-    // The metadata may describe a whole host, but no other one (RFC 9728, section 3.3).
+    // The metadata may describe the whole host, but not another host (RFC 9728, section 3.3).
     let (own, described) = (server.path(), resource.path().trim_end_matches('/'));
     let rest = own.strip_prefix(described);
     let contains = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
@@ -136,7 +136,8 @@ async fn metadata(http: &Http, issuer: &str) -> Result<Metadata, OAuthError> {
     }
     let found = first::<Metadata>(http, candidates.into_iter()).await?;
     let found = found.ok_or(OAuthError::NoMetadata)?;
-    // RFC 8414, section 3.3. A slash at the end is a common difference.
+    // The issuers must be equal (RFC 8414, section 3.3). A trailing slash is a common difference
+    // and is ignored.
     if found.issuer.trim_end_matches('/') != issuer.trim_end_matches('/') {
         return Err(OAuthError::OtherIssuer);
     }
@@ -145,15 +146,14 @@ async fn metadata(http: &Http, issuer: &str) -> Result<Metadata, OAuthError> {
         return Err(OAuthError::NoPkce);
     }
     check(&found.authorization_endpoint)?;
-    // The browser opens this address, but it must follow the same rules as the addresses that the gateway
-    // calls.
+    // Only the browser opens this address. It must still follow the rules for addresses that the gateway calls.
     http.outbound
         .check_url(AddressSource::Owner, &found.authorization_endpoint)?;
     check(&found.token_endpoint)?;
     Ok(found)
 }
 
-/// The addresses of a well-known document: with the path inserted, then without it.
+/// Returns the addresses of a well-known document: first with the path inserted, then without it.
 fn well_known(url: &Url, name: &str) -> impl Iterator<Item = Url> + use<> {
     let path = url.path().trim_end_matches('/');
     let at = |path: &str| {
@@ -167,7 +167,7 @@ fn well_known(url: &Url, name: &str) -> impl Iterator<Item = Url> + use<> {
     std::iter::once(at(path)).chain(root)
 }
 
-/// The first candidate that answers with this document. Missing documents and other documents are skipped.
+/// Returns the first candidate's document that can be parsed. Skips missing documents and documents of another form.
 async fn first<T: for<'de> Deserialize<'de>>(
     http: &Http,
     candidates: impl Iterator<Item = Url>,
@@ -181,7 +181,7 @@ async fn first<T: for<'de> Deserialize<'de>>(
                     return Ok(Some(found));
                 }
             }
-            // This does not mean that the document is absent.
+            // These statuses do not mean that the document is absent.
             Ok(answer) if answer.status == 429 || answer.status >= 500 => {
                 failure.get_or_insert(OAuthError::Status(answer.status));
             }

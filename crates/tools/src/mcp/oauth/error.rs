@@ -1,11 +1,11 @@
-//! Reasons why an authorization failed.
+//! Errors of an authorization.
 
 use gatehouse_domain::{ErrorCode, Problem};
 use gatehouse_outbound::OutboundError;
 use gatehouse_secrets::SecretsError;
 use gatehouse_store::StoreError;
 
-/// Why an authorization could not be started, completed, refreshed or ended. Shown to people; contains no secrets and
+/// Why an authorization could not be started, completed, refreshed or ended. Shown to people. Contains no secrets and
 /// no text of another server.
 #[derive(Debug, thiserror::Error)]
 pub enum OAuthError {
@@ -69,7 +69,7 @@ pub enum OAuthError {
 }
 
 impl OAuthError {
-    /// The text for people. Errors of the database and the vault are not described.
+    /// Returns the text for people. Errors of the database and the vault are not described.
     pub(in super::super) fn text(&self) -> String {
         match self {
             Self::Secrets(SecretsError::Sealed) => {

@@ -1,4 +1,4 @@
-//! Completes an authorization when the authorization server has redirected the browser back.
+//! Completes an authorization after the authorization server has redirected the browser back.
 
 use super::OAuth;
 use super::discovery::canonical;
@@ -23,7 +23,7 @@ pub struct Callback {
 
 impl OAuth {
     /// Exchanges the code for tokens. Each state works once, and only in the login session that began it. Returns
-    /// whether there are tokens now; otherwise the reason is stored for the page. An error is not stored.
+    /// whether there are tokens. If not, the reason is stored for the web UI. An error is not stored.
     pub(in super::super) async fn finish(
         &self,
         actor: &Actor,
@@ -45,11 +45,11 @@ impl OAuth {
                         .await?;
                     Ok(true)
                 }
-                // The earlier tokens still work.
+                // The earlier tokens still work, so they are kept.
                 Err(error) if record.row.authorized => Err(error),
                 Err(error) => {
                     record.row.error = Some(error.text());
-                    // Another request that was saved in the meantime is newer than this failure.
+                    // If another request has saved a newer state, this failure is dropped.
                     oauth.save(&record, false).await?;
                     Ok(false)
                 }
@@ -58,7 +58,7 @@ impl OAuth {
         self.to_the_end(inherit(work)).await
     }
 
-    /// Removes the authorization in progress if the answer belongs to it.
+    /// Removes the pending authorization if the answer belongs to it.
     async fn take(
         &self,
         mut record: Record,
@@ -110,7 +110,7 @@ impl OAuth {
         ];
         let http = self.http(url);
         match tokens::request(&http, &pending.server, &pending.client, &form).await {
-            // The code was not accepted. There is no earlier grant to lose.
+            // The code was not accepted. No earlier grant is lost.
             Err(OAuthError::InvalidGrant) => Err(OAuthError::Refused("invalid_grant".to_owned())),
             other => other,
         }
@@ -129,7 +129,7 @@ impl OAuth {
         let stored = self.store_grant(actor, record, pending, (&tokens, expires_at));
         let stored = stored.await;
         if stored.is_err() {
-            // These tokens will not be used.
+            // These tokens will not be used, so they are revoked.
             tokens::revoke(http, &tokens).await;
         }
         stored
@@ -151,7 +151,8 @@ impl OAuth {
             if self.save_with(&record, true, note).await? {
                 return Ok(());
             }
-            // A refresh of the earlier tokens was saved, or another authorization was started.
+            // In between, a refresh of the earlier tokens was saved, or another authorization was
+            // started.
             let now = self.find(&record.row.server).await?;
             let same = |it: &Record| it.secret.client.as_ref() == Some(&pending.client);
             record = now.filter(same).ok_or(OAuthError::Changed)?;

@@ -1,4 +1,4 @@
-//! Requests to authorization servers, and for metadata.
+//! Requests to authorization servers, including requests for metadata.
 
 use super::error::OAuthError;
 use gatehouse_outbound::{AddressSource, Outbound, OutboundError, read_capped};
@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::time::Duration;
 use url::{Host, Url};
 
-/// How long a request may take: less than the gateway waits for its tasks when it stops.
+/// The time limit for a request. It is shorter than the gateway's wait for its tasks at shutdown.
 const TIME: Duration = Duration::from_secs(8);
 /// The largest answer.
 const MAX_BYTES: usize = 256 << 10;
@@ -16,7 +16,8 @@ const MAX_BYTES: usize = 256 << 10;
 /// Sends requests on behalf of one MCP server.
 pub(super) struct Http {
     pub(super) outbound: Outbound,
-    /// The URL of the MCP server, which the owner entered. Strangers choose the other addresses.
+    /// The URL of the MCP server, which the owner entered. All other addresses come from untrusted
+    /// servers.
     pub(super) server: Url,
 }
 
@@ -57,7 +58,7 @@ impl Http {
         self.answer(request).await
     }
 
-    /// The headers of the answer to a first message without a token.
+    /// Returns the headers of the response to a first message without a token.
     pub(super) async fn probe(&self, url: &Url) -> Result<(u16, HeaderMap), OAuthError> {
         let mut request = Request::new(Method::POST, url.clone());
         set(&mut request, "content-type", "application/json");
@@ -118,7 +119,7 @@ pub(super) fn check(url: &Url) -> Result<(), OAuthError> {
     }
 }
 
-/// `application/x-www-form-urlencoded`
+/// Encodes a form as `application/x-www-form-urlencoded`.
 fn encoded(form: &[(&str, &str)]) -> String {
     let mut body = url::form_urlencoded::Serializer::new(String::new());
     body.extend_pairs(form).finish()

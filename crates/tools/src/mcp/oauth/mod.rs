@@ -1,9 +1,9 @@
 //! OAuth for MCP servers behind a URL (MCP 2025-06-18, "Authorization"): authorization code with PKCE, resource
-//! indicators, dynamic registration where offered.
+//! indicators, and dynamic registration if the server offers it.
 //!
-//! Each server has one row, which nodes share. Its version changes with every change of the grant, and no node
-//! overwrites a version that it has not read. A refresh is claimed by one node and runs in a task of the gateway, so
-//! that a rotated refresh token is not lost if the caller disconnects.
+//! Each server has one row, which the nodes share. Its version changes with every change of the grant. No node
+//! overwrites a version that it has not read. One node claims a refresh and runs it in a task of the gateway, so a
+//! rotated refresh token is not lost if the caller disconnects.
 
 mod begin;
 mod challenge;
@@ -39,17 +39,17 @@ pub(super) struct OAuth {
     store: Store,
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
-    /// For work that must not end with its caller.
+    /// The tasks for work that must not end with its caller.
     tasks: Arc<OnceLock<TaskTracker>>,
 }
 
-/// A row of the audit log: who, and its kind.
+/// The actor and the kind of an audit row.
 pub(super) type Note = (Actor, &'static str);
 
 /// The state of a server's authorization. Contains no secrets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Authorization {
-    /// The canonical URI of the MCP server that it is for.
+    /// The canonical URI of the MCP server of this authorization.
     resource: String,
     pub issuer: Option<String>,
     /// The client that a person entered.
@@ -57,14 +57,14 @@ pub struct Authorization {
     /// Whether there are tokens.
     pub is_authorized: bool,
     pub expires_at: Option<Timestamp>,
-    /// When it was last stored, with or without new tokens.
+    /// When the authorization was last stored, with or without new tokens.
     pub changed_at: Timestamp,
     /// Why the last request for tokens failed.
     pub error: Option<String>,
 }
 
 impl Authorization {
-    /// Whether it is for the MCP server at this URL.
+    /// Returns whether the authorization belongs to the MCP server at this URL.
     pub fn is_for(&self, url: &Url) -> bool {
         self.resource == discovery::canonical(url)
     }
@@ -96,7 +96,7 @@ impl OAuth {
         }
     }
 
-    /// Uses the tasks of the gateway, which waits for them when it stops.
+    /// Sets the gateway's task tracker, which shutdown waits for.
     pub(super) fn background(&self, tasks: &TaskTracker) {
         drop(self.tasks.set(tasks.clone()));
     }
@@ -129,8 +129,8 @@ impl OAuth {
             .collect())
     }
 
-    /// Deletes the authorization of a server, then asks its authorization server to revoke the tokens. Returns whether
-    /// that server confirmed it.
+    /// Deletes the authorization of a server, then requests that its authorization server revoke the tokens. Returns
+    /// whether that server confirmed the revocation.
     pub(super) async fn disconnect(
         &self,
         actor: &Actor,
@@ -144,7 +144,7 @@ impl OAuth {
                 let record = match oauth.find(&server).await {
                     Ok(Some(record)) => record,
                     Ok(None) => return Ok(false),
-                    // Nothing can be revoked.
+                    // There is no readable token to revoke.
                     Err(OAuthError::BadAnswer | OAuthError::Secrets(SecretsError::Damaged(_))) => {
                         oauth.forget(&server, note).await?;
                         return Ok(false);
@@ -165,7 +165,8 @@ impl OAuth {
         self.to_the_end(inherit(work)).await
     }
 
-    /// Like [`OAuth::disconnect`], for a server whose URL was removed from the settings.
+    /// Disconnects like [`OAuth::disconnect`], for a server whose URL was removed from the
+    /// settings.
     pub(super) async fn disconnect_deleted(
         &self,
         actor: &Actor,

@@ -1,4 +1,4 @@
-//! The stored authorization of one server: a row, and its secret part.
+//! The stored authorization of one server: a row and its secret part.
 
 use super::error::OAuthError;
 use super::{Note, OAuth, discovery};
@@ -28,9 +28,9 @@ pub(super) struct Client {
     pub(super) auth_method: String,
     pub(super) issuer: String,
     pub(super) redirect_uri: String,
-    /// Whether a person entered it.
+    /// Whether a person entered the client.
     pub(super) is_manual: bool,
-    /// When its secret expires, in milliseconds.
+    /// When the client's secret expires, in milliseconds.
     pub(super) expires_at: Option<i64>,
 }
 
@@ -38,7 +38,7 @@ pub(super) struct Client {
 pub(super) struct Tokens {
     pub(super) access: String,
     pub(super) refresh: Option<String>,
-    /// From then on, a new access token is requested, in milliseconds.
+    /// The time from which on a new access token is requested, in milliseconds.
     pub(super) refresh_at: Option<i64>,
     pub(super) server: Server,
     pub(super) client: Client,
@@ -59,7 +59,7 @@ pub(super) struct Server {
 pub(super) struct Pending {
     pub(super) state: String,
     pub(super) verifier: String,
-    /// The login session that began it.
+    /// The login session that began the authorization.
     pub(super) session: String,
     pub(super) expires_at: i64,
     pub(super) requires_iss: bool,
@@ -74,7 +74,7 @@ pub(super) struct Record {
 }
 
 impl Record {
-    /// A record that is not stored.
+    /// Returns a record that is not stored.
     pub(super) fn empty(server: &str, url: &Url, now: Timestamp) -> Self {
         Self {
             row: McpAuthorizationRow {
@@ -133,7 +133,7 @@ impl OAuth {
         self.save_with(record, ends_claim, None).await
     }
 
-    /// Like [`OAuth::save`], with a row in the audit log, and other nodes are notified.
+    /// Saves like [`OAuth::save`], adds a row to the audit log, and notifies other nodes.
     pub(super) async fn save_with(
         &self,
         record: &Record,

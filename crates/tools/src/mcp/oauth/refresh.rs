@@ -1,4 +1,4 @@
-//! The access token for a request, and its refresh by one node.
+//! Provides the access token for a request. One node refreshes it.
 
 mod save;
 
@@ -14,11 +14,12 @@ use std::time::Duration;
 use tokio::time::sleep;
 use url::Url;
 
-/// How long a claim is valid: longer than a request for tokens takes, on nodes whose clocks differ by two minutes.
+/// The lifetime of a claim. It is longer than a token request takes, even if the clocks of two nodes differ by two
+/// minutes.
 const CLAIM: Duration = Duration::from_mins(5);
-/// How often a node checks whether the node with the claim has finished.
+/// The interval at which a node checks whether the node with the claim has finished.
 const LOOK: Duration = Duration::from_millis(200);
-/// Maximum number of checks: until a claim has expired and another node had time to refresh.
+/// The maximum number of checks. It covers the expiry of a claim and a refresh by another node.
 const LOOKS: usize = 1800;
 
 /// An access token.
@@ -26,13 +27,13 @@ const LOOKS: usize = 1800;
 pub(in super::super) struct Token {
     pub(in super::super) access: SecretString,
     version: i64,
-    /// Whether an error is stored that a successful request disproves.
+    /// Whether an error is stored that a successful request would clear.
     pub(in super::super) has_error: bool,
 }
 
 impl OAuth {
-    /// The access token for the server at this URL; `None` if it has no authorization. `rejected` is a token that the
-    /// server has just refused.
+    /// Returns the access token for the server at this URL, or `None` if it has no authorization. `rejected` is a token
+    /// that the server has just refused.
     pub(in super::super) async fn token(
         &self,
         name: &str,
@@ -45,7 +46,7 @@ impl OAuth {
                 return Ok(None);
             };
             if row.resource != canonical(url) {
-                // The tokens are for the server that was at another URL.
+                // The tokens belong to a server that was at another URL.
                 self.delete(name, row.version, None).await?;
                 return Ok(None);
             }
@@ -130,7 +131,7 @@ impl OAuth {
         write.await
     }
 
-    /// Exchanges the refresh token. The caller has the claim.
+    /// Exchanges the refresh token. The caller must have the claim.
     async fn refresh(&self, http: &super::Http, record: Record) -> Result<(), OAuthError> {
         let name = record.row.server.clone();
         let tokens = record.secret.tokens.as_ref();
@@ -158,14 +159,14 @@ impl OAuth {
         }
     }
 
-    /// Deletes the tokens that the authorization server no longer accepts, and keeps the client.
+    /// Deletes tokens that the authorization server no longer accepts. Keeps the client.
     async fn end(&self, mut record: Record) -> Result<(), OAuthError> {
         record.secret.tokens = None;
         record.row.authorized = false;
         record.row.expires_at = None;
         record.row.error = Some(OAuthError::InvalidGrant.text());
         let note = Some((Actor::system(), "mcp.authorization_ended"));
-        // If another request has saved something else, that is newer.
+        // If another request has saved in between, its record is newer, and nothing is saved here.
         self.save_with(&record, true, note).await.map(drop)
     }
 }

@@ -13,9 +13,10 @@ use url::form_urlencoded::byte_serialize;
 
 /// The longest token.
 const MAX_TOKEN_BYTES: usize = 16 << 10;
-/// The longest lifetime that counts.
+/// The longest lifetime of a token. Longer values are reduced.
 const MAX_LIFETIME_SECONDS: u64 = 365 * 24 * 60 * 60;
-/// How long before its expiry an access token is replaced; for a short lifetime, half of it.
+/// The time before its expiry at which an access token is replaced. For a short lifetime, half of
+/// the lifetime.
 const MARGIN_SECONDS: u64 = 30;
 
 /// An answer with tokens.
@@ -26,8 +27,8 @@ pub(super) struct Granted {
 }
 
 impl Granted {
-    /// The tokens to store, and when the access token expires. A server that returns no new refresh token keeps the
-    /// old one valid.
+    /// Returns the tokens to store, and when the access token expires. If the server returns no new refresh token, the
+    /// old one stays valid.
     pub(super) fn tokens(
         self,
         now: Timestamp,
@@ -63,7 +64,7 @@ pub(super) async fn request(
     read(&answer)
 }
 
-/// Whether the server confirmed that it revoked every token.
+/// Revokes the tokens. Returns whether the server confirmed every revocation.
 pub(super) async fn revoke(http: &Http, tokens: &Tokens) -> bool {
     let Some(endpoint) = &tokens.server.revocation_endpoint else {
         return false;
@@ -105,7 +106,7 @@ async fn send<'a>(
     http.post_form(endpoint, &form, authorization).await
 }
 
-/// The client's credentials, each form-encoded (RFC 6749, section 2.3.1 and appendix B).
+/// Returns the client's credentials, each form-encoded (RFC 6749, section 2.3.1 and appendix B).
 fn basic(id: &str, secret: &str) -> Option<HeaderValue> {
     let encode = |text: &str| byte_serialize(text.as_bytes()).collect::<String>();
     let pair = format!("{}:{}", encode(id), encode(secret));
@@ -120,7 +121,8 @@ fn read(answer: &Answer) -> Result<Granted, OAuthError> {
     if answer.status != 200 {
         let code = json.and_then(|json| error_code(json.get("error")?.as_str()?));
         return Err(match code {
-            // Only a definite refusal of the grant: a failing server may return any error.
+            // This matches only a definite refusal of the grant, because a failing server may
+            // return any error.
             Some(code) if code == "invalid_grant" && answer.status < 500 => {
                 OAuthError::InvalidGrant
             }
@@ -147,7 +149,8 @@ fn read(answer: &Answer) -> Result<Granted, OAuthError> {
     })
 }
 
-/// The lifetime in seconds. Without a usable number, the token is used until the server refuses it.
+/// Returns the lifetime in seconds. Without a usable number, the token is used until the server
+/// refuses it.
 fn lifetime(value: &Value) -> Option<u64> {
     let number = match value {
         Value::String(text) => text.trim().parse().ok()?,
@@ -162,12 +165,12 @@ fn lifetime(value: &Value) -> Option<u64> {
     (seconds > 0).then_some(seconds.min(MAX_LIFETIME_SECONDS))
 }
 
-/// A token that fits into a header.
+/// Returns whether a token fits into a header.
 fn is_token(text: &str) -> bool {
     (1..=MAX_TOKEN_BYTES).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_graphic())
 }
 
-/// An error code if it can be shown to people (RFC 6749, section 5.2).
+/// Returns an error code if it can be shown to people (RFC 6749, section 5.2).
 pub(super) fn error_code(code: &str) -> Option<String> {
     let fits = |c: char| c.is_ascii_lowercase() || c == '_';
     let is_code = (1..=64).contains(&code.len()) && code.chars().all(fits);

@@ -30,7 +30,7 @@ impl Server {
         let capabilities = capabilities.unwrap_or_default();
         let offers = self.offers(peer, &capabilities).await;
         known.replace(&offers.resources);
-        // Some SDKs state the capability also for servers that have no resources.
+        // Some SDKs state the capability even for servers without resources.
         let known = Some(known).filter(|_| !offers.resources.is_empty());
         let with = (peer, &self.dependencies.files);
         let listing = listing::tools(&self.name, with, (&capabilities, known));
@@ -68,7 +68,8 @@ impl Server {
         Ok(is_changed)
     }
 
-    /// Lists the resources and prompts. Without them, the server is still of use.
+    /// Lists the resources and prompts. A failure is not an error, because the server's tools still
+    /// work.
     async fn offers(
         &self,
         peer: &Peer<RoleClient>,

@@ -14,10 +14,10 @@ use lopdf::{
 };
 use std::time::Instant;
 
-/// How many forms of a page are read.
+/// The maximum number of forms of a page that are read.
 const MAX_FORMS: usize = 1000;
 
-/// How deep forms within forms are read.
+/// The maximum nesting of forms.
 const MAX_FORM_DEPTH: usize = 5;
 
 /// A gap of this size within a line separates words, in em.
@@ -29,7 +29,7 @@ const LINE_GAP: f32 = 0.5;
 /// A distance of this size across the line begins a new paragraph, in em.
 const PARAGRAPH_GAP: f32 = 1.7;
 
-/// The end of the last string on the page, and its size there.
+/// The end of the last string on the page, and its size.
 #[derive(Clone, Copy)]
 pub(super) struct End {
     x: f32,
@@ -74,7 +74,7 @@ impl<'d> Run<'_, 'd> {
         }
     }
 
-    /// Reads a form: content with resources of its own.
+    /// Reads a form, which is content with its own resources.
     fn form(
         &mut self,
         name: &[u8],
@@ -189,7 +189,7 @@ impl<'d> Run<'_, 'd> {
     }
 }
 
-/// The letters of a ligature.
+/// Returns the letters of a ligature.
 const fn letters_of(c: char) -> Option<&'static str> {
     Some(match c {
         '\u{fb00}' => "ff",

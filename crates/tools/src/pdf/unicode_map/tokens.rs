@@ -48,7 +48,7 @@ impl<'t> Tokens<'t> {
     }
 }
 
-/// A missing last digit is 0 (ISO 32000-1, 7.3.4.3).
+/// Decodes hex digits. A missing last digit is 0 (ISO 32000-1, 7.3.4.3).
 fn unhex(digits: &[u8]) -> Vec<u8> {
     let digits = digits
         .iter()

@@ -3,7 +3,8 @@
 use super::*;
 use crate::text::markup::MarkupFilter;
 
-/// The forwarded text for each piece, and at the end. `>` begins a stretch, `<` closes it.
+/// Returns the forwarded text for each piece and at the end. `>` begins a stretch, and `<` closes
+/// it.
 fn fed(speaks_untagged: bool, pieces: &[&str]) -> Vec<String> {
     let (mut filter, mut feed) = (MarkupFilter::new(), Feed::new(speaks_untagged));
     let mut passed = Vec::new();
@@ -60,7 +61,7 @@ fn after_a_marker_at_the_beginning_text_passes_at_once() {
         fed(false, &pieces),
         [">One.", "<", "", "", "> Two.<", "", ""]
     );
-    // Text that ends only at a second opening marker is spoken too.
+    // Text before a second opening marker is spoken too.
     let pieces = ["[[tts]]One. ", "[[tts]]Two. ", "[[/tts]]", "Not this."];
     assert_eq!(fed(false, &pieces), [">One.", "", "<> Two.<", "", ""]);
     assert_eq!(fed(false, &pieces[..2]), [">One.", "", " Two. "]);

@@ -7,11 +7,11 @@ use crate::stt::{SttCall, SttProvider};
 use bytes::Bytes;
 use gatehouse_audio::{AudioError, Format, Kind, decode, encode, to_pcm, to_wav};
 
-/// The longest audio to decode. Real speech below 25 MiB is shorter.
+/// The longest audio to decode. Real speech in a file below 25 MiB is shorter.
 const MAX_DECODED_SECONDS: u32 = 2 * 60 * 60;
 
-/// The audio in a format that this provider accepts. Unrecognized audio is sent to a vendor with the declared
-/// format; a local program could not read it.
+/// Returns the audio in a format that this provider accepts. Unrecognized audio is sent to a vendor with the declared
+/// format. For a local program it is an error.
 pub(super) async fn fitting(
     cpu: &CpuPermits,
     provider: &'static SttProvider,
@@ -42,7 +42,7 @@ pub(super) async fn fitting(
     Ok((audio, kind))
 }
 
-/// WAV for any recognizer, or Opus if the WAV is too large and the provider accepts Opus.
+/// Converts to WAV, or to Opus if the WAV is too large and the provider accepts Opus.
 fn made_for(provider: &SttProvider, audio: &[u8], kind: Kind) -> Result<(Bytes, Kind), AudioError> {
     let wav = to_wav(audio, kind, RECOGNISERS_RATE, MAX_DECODED_SECONDS)?;
     if wav.len() <= provider.max_bytes || !(provider.accepts)(Kind::OggOpus) {
@@ -53,7 +53,7 @@ fn made_for(provider: &SttProvider, audio: &[u8], kind: Kind) -> Result<(Bytes, 
     Ok((encode(&sound, Format::Opus)?.into(), Kind::OggOpus))
 }
 
-/// The audio of a call as raw samples at [`RECOGNISERS_RATE`].
+/// Returns the audio of a call as raw samples at [`RECOGNISERS_RATE`].
 pub(crate) async fn samples(cpu: &CpuPermits, call: &SttCall) -> Result<Bytes, VoiceError> {
     let missing = VoiceError::Internal("a provider was called with unrecognized audio");
     let (audio, kind) = (call.audio.clone(), call.kind.ok_or(missing)?);

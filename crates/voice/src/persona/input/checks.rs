@@ -23,7 +23,7 @@ pub(super) fn invalid<T>(field: &'static str, reason: impl Into<String>) -> Chec
     Err(VoiceError::invalid(field, reason))
 }
 
-/// A non-empty single line, trimmed.
+/// Returns a non-empty single line, trimmed.
 pub(super) fn line(field: &'static str, text: &str, max: usize) -> Checked<String> {
     let text = text.trim();
     if text.is_empty() {
@@ -38,13 +38,13 @@ pub(super) fn line(field: &'static str, text: &str, max: usize) -> Checked<Strin
     Ok(text.to_owned())
 }
 
-/// A vendor's name for a voice or model. Empty means absent.
+/// Returns a vendor's name for a voice or model. Empty means absent.
 pub(super) fn word(field: &'static str, word: Option<String>) -> Checked<Option<String>> {
     let word = word.filter(|word| !word.is_empty());
     word.map(|word| line(field, &word, MAX_WORD)).transpose()
 }
 
-/// A text of any number of lines. NUL is rejected because PostgreSQL cannot store it.
+/// Returns a text of any number of lines. NUL is rejected because PostgreSQL cannot store it.
 pub(super) fn text(field: &'static str, text: Option<String>) -> Checked<String> {
     let text = text.unwrap_or_default();
     if text.chars().count() > MAX_TEXT {

@@ -63,7 +63,7 @@ pub(super) struct PersonaInput {
     )]
     #[schemars(with = "Option<bool>")]
     allow_markup: Option<Option<bool>>,
-    /// Accepted so that a record can be sent back, but cannot be changed here.
+    /// Accepted so that a client can send back a complete record, but cannot be changed here.
     #[serde(default)]
     #[schemars(skip)]
     active: Option<bool>,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 use std::fmt;
 
-/// The names of the ID. `persona` is another one if its value is a string.
+/// The accepted names of the ID. `persona` is also accepted if its value is a string.
 const ID_NAMES: [&str; 3] = ["id", "persona_id", "personaId"];
 
 /// The fields of an object, without duplicates.
@@ -70,7 +70,7 @@ impl<'de> Deserialize<'de> for Members {
 }
 
 impl Members {
-    /// The ID, if present, and the parsed fields. An unknown field is reported before any other error.
+    /// Returns the ID, if present, and the parsed fields. An unknown field is reported before any other error.
     pub(super) fn read<T: DeserializeOwned>(self) -> Result<(Option<String>, T), Refusal> {
         let mut members = self.0;
         let mut ids = Vec::new();

@@ -79,8 +79,8 @@ fn choose(
     apply(persona, provider, request, settings).unwrap()
 }
 
-/// The fields that each provider supports: voice, model, speed, stability, pitch, prompt. Spelled out here,
-/// so that the providers are not tested against themselves.
+/// The fields that each provider supports, in the order voice, model, speed, stability, pitch, prompt. Hard-coded,
+/// because the providers must not be tested against themselves.
 const TAKES: [(TtsId, [bool; 6]); 5] = [
     (TtsId::ElevenLabs, [true, true, true, true, false, false]),
     (TtsId::OpenAi, [true, true, true, false, false, true]),

@@ -1,4 +1,4 @@
-//! Tests which input is rejected, and which field the error names.
+//! Tests the rejected input and the field that the error names.
 
 use super::*;
 use crate::ProviderId;

@@ -9,7 +9,7 @@ pub(super) fn random() -> Arc<dyn Random> {
     Arc::new(SystemRandom)
 }
 
-/// The program's command with its guard.
+/// Returns the program's command with its guard.
 fn guarded_job(place: &ProgramDir, script: &str) -> Job {
     let Job { program, args, .. } = place.job(script);
     let (program, args) = guarded(program, args);

@@ -8,7 +8,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-/// How long a request whose caller has left may take to end. If it takes longer, its process is ended.
+/// The time in which a request whose caller has left must end. After that, the process is ended.
 pub(super) const SETTLE: Duration = Duration::from_millis(700);
 
 pub(super) async fn answered<T>(
@@ -48,7 +48,7 @@ pub(super) async fn serve(
             () = stop.cancelled() => break,
             request = requests.recv() => request,
             () = tokio::time::sleep_until(idle_until), if is_open => {
-                // A request that has just been sent is still served.
+                // Requests that are already in the queue are still served.
                 requests.close();
                 is_open = false;
                 continue;
@@ -69,7 +69,7 @@ pub(super) async fn serve(
         }
         idle_until = Instant::now() + keep;
     }
-    // From here on, requests go to another process.
+    // Later requests go to another process.
     drop(requests);
     process.end().await;
 }

@@ -18,9 +18,9 @@ pub(in super::super) struct Job {
     pub(in super::super) id: TtsId,
     /// One call per piece of the text.
     pub(in super::super) calls: Vec<TtsCall>,
-    /// Names everything that affects the audio.
+    /// The cache key, a hash of everything that affects the audio.
     pub(in super::super) key: Name,
-    /// Whether the audio is cached. Audio of a fallback provider is not.
+    /// Whether the audio is cached. Audio of a fallback provider is not cached.
     pub(in super::super) is_kept: bool,
     /// Request fields that this provider does not support.
     pub(in super::super) ignored: Vec<&'static str>,
@@ -30,7 +30,8 @@ pub(in super::super) struct Job {
 }
 
 impl Voice {
-    /// The job for this provider. A fallback provider ignores the requested voice and model.
+    /// Creates the job for this provider. A fallback provider ignores the requested voice and
+    /// model.
     pub(in super::super) async fn job(&self, order: &Order, id: TtsId) -> Result<Job, VoiceError> {
         let is_first = order.speakers.first() == Some(&id);
         let state = &order.state;
@@ -67,7 +68,7 @@ impl Voice {
         let endpoint = self.endpoint(state, id).await?;
         self.note_use(&endpoint);
         let texts = pieces(&order.text, provider.max_characters, provider.max_bytes);
-        // A Wyoming program sends raw samples, whatever the provider's own server produces.
+        // A Wyoming program sends raw samples, unlike the provider's own server.
         let is_native = texts.len() == 1
             && endpoint.wyoming().is_none()
             && provider.native.contains(&order.format);
@@ -99,8 +100,8 @@ impl Voice {
 }
 
 impl Job {
-    /// Splits the first sentence off if the provider returns nothing before it has spoken the whole text. The
-    /// audio can then begin after the first sentence.
+    /// Splits off the first sentence if the provider returns nothing before it has spoken the whole text. The audio can
+    /// then begin after the first sentence.
     pub(in super::super) fn begin_early(&mut self) {
         if self.id.provider().streams || self.format == Format::Aac {
             return;
@@ -125,7 +126,7 @@ impl Job {
         drop(self.calls.splice(..1, [first, rest]));
     }
 
-    /// The only call, if the provider returns the format natively.
+    /// Returns the only call, if the provider returns the format natively.
     pub(in super::super) fn native(&self) -> Option<&TtsCall> {
         match self.calls.as_slice() {
             [call] if call.want != RequestedOutput::Samples => Some(call),
@@ -133,7 +134,7 @@ impl Job {
         }
     }
 
-    /// A warning for the caller.
+    /// Returns a warning for the caller.
     pub(in super::super) fn warning(&self) -> Option<String> {
         if self.ignored.is_empty() {
             return None;
@@ -172,7 +173,7 @@ async fn stamp(settings: &ProviderSettings) -> String {
     }
 }
 
-/// The cache key: everything that affects the audio.
+/// Returns the cache key: everything that affects the audio.
 fn name(order: &Order, id: TtsId, call: &TtsCall, stamp: &str) -> Name {
     let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
     let settings = &call.settings;

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use futures_util::{StreamExt, stream};
 use std::sync::Arc;
 
-/// One request's place in a stream.
+/// A request's read position in a stream.
 pub(in super::super) struct Listener {
     id: u64,
     pub(super) stream: Arc<SharedStream>,
@@ -19,7 +19,7 @@ impl Listener {
         Self { id, stream }
     }
 
-    /// `None` if the stream has ended, failed or dropped its first bytes.
+    /// Returns `None` if the stream has ended, has failed, or has dropped its first bytes.
     pub(super) fn of(stream: Arc<SharedStream>) -> Option<Self> {
         if stream.has_failed() {
             return None;
@@ -31,8 +31,8 @@ impl Listener {
         Some(Self { id: id?, stream })
     }
 
-    /// Waits until the stream begins. Also returns whether it comes from the cache. An error before the first byte
-    /// reaches every listener.
+    /// Waits until the stream begins. The flag is true if the stream comes from the cache. An error before the first
+    /// byte reaches every listener.
     pub(in super::super) async fn begun(self) -> Result<Begun, VoiceError> {
         let beginning = self.stream.beginning.clone();
         match beginning.await {

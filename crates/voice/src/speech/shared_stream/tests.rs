@@ -57,7 +57,7 @@ fn piece(size: usize) -> Bytes {
     vec![7; size].into()
 }
 
-/// The size of what the stream yields before it ends, and its error.
+/// Returns the size of the data that the stream yields before its end, and its error.
 async fn rest(mut body: Body) -> (usize, Option<VoiceError>) {
     let mut size = 0;
     while let Some(piece) = body.next().await {
@@ -85,7 +85,7 @@ async fn a_stream_is_open_up_to_its_limit_and_until_its_end() {
         let wanted = if is_open { size + 1 } else { 9 };
         assert_eq!(rest(second).await.0, wanted);
         assert_eq!(rest(first).await.0, 1);
-        // What has ended is made again.
+        // Ended audio is synthesized again.
         let (_third, joined, _) = vendor.listen();
         assert!(!joined);
     }
@@ -114,7 +114,7 @@ async fn a_listener_that_does_not_read_does_not_stop_the_other() {
     let vendor = Vendor::default();
     let (mut first, _, pieces) = vendor.body().await;
     let (mut second, ..) = vendor.body().await;
-    // Both wait for the same piece, and only one of them reads it.
+    // Both listeners wait for the same piece, and only one of them reads from the vendor.
     assert!(first.next().now_or_never().is_none());
     assert!(second.next().now_or_never().is_none());
     for _ in 0..3 {

@@ -72,7 +72,7 @@ impl Encoding {
         }
     }
 
-    /// The next samples, at most [`SAMPLES_AT_ONCE`].
+    /// Returns the next samples, at most [`SAMPLES_AT_ONCE`].
     async fn some(&mut self) -> Result<Option<Vec<i16>>, VoiceError> {
         if self.waiting.is_empty() {
             match self.samples.next().await? {

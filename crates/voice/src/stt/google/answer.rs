@@ -5,8 +5,8 @@ use crate::VoiceError;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// Fields that a response may have besides `results`. A response without results counts as silence only if it
-/// has no other fields.
+/// Fields that a response may have in addition to `results`. A response without results counts as silence only if it
+/// has no fields except these.
 const BESIDE: [&str; 4] = [
     "totalBilledTime",
     "speechAdaptationInfo",
@@ -73,7 +73,7 @@ impl Answer {
         Ok(answer)
     }
 
-    /// The result, with `shift` seconds added to all times.
+    /// Returns the result, with `shift` seconds added to all times.
     pub(super) fn part(self, shift: f64) -> Part {
         let mut part = Part::default();
         let mut before = Value::Null;
@@ -125,7 +125,7 @@ pub(super) fn together(parts: impl IntoIterator<Item = Part>) -> SttResult {
     recognized
 }
 
-/// The separator between sentences in a language.
+/// Returns the separator between sentences in a language.
 fn between(language: Option<&str>) -> &'static str {
     match language {
         Some("ja" | "km" | "lo" | "my" | "th" | "zh") => "",

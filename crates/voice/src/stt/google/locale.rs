@@ -2,7 +2,7 @@
 
 use super::super::language;
 
-/// The default region of a language: the one with the most speakers in Google's list
+/// The default region of each language. It has the most speakers among the regions in Google's list
 /// (<https://cloud.google.com/speech-to-text/docs/speech-to-text-supported-languages>).
 const LOCALES: &[(&str, &str)] = &[
     ("af", "af-ZA"),
@@ -83,8 +83,8 @@ const LOCALES: &[(&str, &str)] = &[
     ("zu", "zu-ZA"),
 ];
 
-/// The locale of a language. Values with a region get the usual case, and languages missing from the table are passed
-/// through.
+/// Returns the locale of a language. Values with a region get the usual case. Languages missing from the table are
+/// passed through.
 pub(super) fn locale(said: &str) -> String {
     if said.contains('-') {
         return language::tag(said);

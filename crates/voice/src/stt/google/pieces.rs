@@ -1,5 +1,5 @@
-//! Splits a recording into pieces that Google accepts: short enough, and cut where it is quiet. The input is
-//! WAV with 16-bit mono samples, to which recordings are converted first.
+//! Splits a recording into pieces that Google accepts. Pieces are short enough, and cuts are at quiet positions. The
+//! input is WAV with 16-bit mono samples.
 //!
 //! RIFF WAVE: <https://www.mmsp.ece.mcgill.ca/Documents/AudioFormats/WAVE/WAVE.html>.
 
@@ -8,7 +8,7 @@ use std::ops::Range;
 
 /// The longest piece. Google accepts "about one minute".
 const MAX_SECONDS: usize = 55;
-/// Maximum distance before the limit in which a quiet position is searched.
+/// The search for a quiet position covers this many seconds before the limit.
 const SEARCH_SECONDS: usize = 10;
 /// Frames per second whose loudness is compared: 20 milliseconds each.
 const FRAMES_A_SECOND: usize = 50;
@@ -35,7 +35,7 @@ pub(super) struct Piece {
     pub(super) samples: Bytes,
 }
 
-/// The pieces of a 16-bit mono WAV file; `None` for anything else. A file without samples has no pieces.
+/// Returns the pieces of a 16-bit mono WAV file, or `None` for anything else. A file without samples has no pieces.
 pub(super) fn of_wav(wav: &Bytes) -> Option<Pieces> {
     let (rate, samples) = samples(wav)?;
     let per_second = usize::try_from(rate).ok()?;
@@ -54,7 +54,7 @@ pub(super) fn of_wav(wav: &Bytes) -> Option<Pieces> {
     })
 }
 
-/// The sample rate and the samples of a WAV file.
+/// Returns the sample rate and the samples of a WAV file.
 fn samples(wav: &Bytes) -> Option<(u32, Bytes)> {
     let mut rest = wav.clone();
     if rest.len() < 12 || !rest.starts_with(b"RIFF") || rest.get(8..12)? != b"WAVE" {
@@ -66,7 +66,7 @@ fn samples(wav: &Bytes) -> Option<(u32, Bytes)> {
         let mut header = rest.split_to(8);
         let name = header.split_to(4);
         let size = usize::try_from(header.get_u32_le()).ok()?;
-        // A recorder that writes to a pipe does not know the size, and writes 0 or all ones.
+        // A recorder that writes to a pipe does not know the size. It writes 0 or all ones.
         let is_open = size > rest.len();
         let mut chunk = rest.split_to(size.min(rest.len()));
         match name.as_ref() {
@@ -82,7 +82,7 @@ fn samples(wav: &Bytes) -> Option<(u32, Bytes)> {
     None
 }
 
-/// The sample rate of a 16-bit linear mono format.
+/// Returns the sample rate of a 16-bit linear mono format.
 fn mono_rate(mut format: Bytes) -> Option<u32> {
     const LINEAR: u16 = 1;
     const EXTENSIBLE: u16 = 0xFFFE;
@@ -102,7 +102,7 @@ fn mono_rate(mut format: Bytes) -> Option<u32> {
     fits.then_some(rate)
 }
 
-/// The byte ranges of the pieces.
+/// Returns the byte ranges of the pieces.
 fn cut(samples: &Bytes, rate: usize) -> Vec<Range<usize>> {
     let most = MAX_SECONDS * rate * BYTES_A_SAMPLE;
     let search = SEARCH_SECONDS * rate * BYTES_A_SAMPLE;
@@ -120,7 +120,8 @@ fn cut(samples: &Bytes, rate: usize) -> Vec<Range<usize>> {
     pieces
 }
 
-/// The middle of the quietest frame, in bytes. The last one of equals, for longer pieces.
+/// Returns the middle of the quietest frame, in bytes. If several frames are equally quiet, the
+/// last one is used, because it makes the pieces longer.
 fn quietest(samples: &[u8], rate: usize) -> usize {
     let frame = (rate / FRAMES_A_SECOND).max(1) * BYTES_A_SAMPLE;
     let loudness = |frame: &[u8]| -> u64 {

@@ -1,8 +1,8 @@
-//! Transcripts from a process that keeps the model in memory: `worker.py`, run by the Python in the directory of
-//! `sherpa-onnx-offline`, with the library (<https://pypi.org/project/sherpa-onnx/>).
+//! Transcripts from a process that keeps the model in memory. The process is `worker.py`, run by the Python in the
+//! directory of `sherpa-onnx-offline`, with the library (<https://pypi.org/project/sherpa-onnx/>).
 //!
-//! The programs of sherpa-onnx cannot be kept: its servers listen on all interfaces, and the others read all their
-//! files at the start.
+//! The programs of sherpa-onnx itself cannot be kept. Its servers listen on all interfaces, and its other programs read
+//! all their files at the start.
 
 use super::{BINARY, ID, lasts, recognized};
 use crate::programs::{Command, Outcome, Process, Programs, Protocol, Warm};
@@ -14,28 +14,30 @@ use std::path::Path;
 use std::time::Duration;
 use tokio::time::{Instant, timeout};
 
-/// The longest recording that a kept process gets: a quarter of an hour. It holds the recording in memory several
-/// times.
+/// The longest recording for a kept process: a quarter of an hour. The process holds several copies of the recording in
+/// memory.
 const MAX_BYTES: usize = 32 << 20;
-/// The name of the interpreter, which is in the same directory if both were installed with pip.
+/// The name of the interpreter. It is in the same directory if both were installed with pip.
 const PYTHON: &str = "python3";
 const WORKER: &str = include_str!("worker.py");
 /// The answer to an empty recording.
 const READY: &[u8] = b"ready";
 /// How long a new process may take to load its model.
 const READY_LIMIT: Duration = Duration::from_mins(1);
-/// How often a request is sent, because a process can end before it begins the request.
+/// The maximum number of times that a request is sent. A process can end before it begins the
+/// request.
 const ATTEMPTS: usize = 2;
-/// Without it, the worker writes its output in the locale's encoding.
+/// Without this variable, the worker writes its output in the locale's encoding.
 const VARIABLES: &[(&str, &str)] = &[("PYTHONUTF8", "1")];
 
-/// The process returned no transcript.
+/// The error of a process that returned no transcript.
 pub(super) struct Failed {
-    /// Whether it had not answered anything.
+    /// Whether the process failed before its first answer.
     pub(super) is_new: bool,
 }
 
-/// The process to keep; `None` if there is no Python, if none is kept, or if the recording is too long for it.
+/// Returns the process to keep. Returns `None` if there is no Python, if programs are not kept, or if the recording is
+/// too long.
 pub(super) fn command(
     programs: &Programs,
     call: &SttCall,
@@ -61,8 +63,8 @@ pub(super) fn command(
     keeps.then_some(command)
 }
 
-/// Transcribes the audio. Half of the time until the deadline is left for another program if the process does not
-/// become ready.
+/// Transcribes the audio. If the process does not become ready within half of the time until the deadline, another
+/// program can use the other half.
 pub(super) async fn listen(
     warm: &Warm,
     command: &Command,
@@ -100,14 +102,15 @@ async fn heard(
     (Outcome::Keep, Ok(recognized))
 }
 
-/// Waits until the process has loaded its model. `None` if it ends.
+/// Waits until the process has loaded its model. Returns `None` if the process ends.
 async fn ready(process: &mut Process) -> Option<()> {
     send(process, &[]).await?;
     while process.line().await?.trim_ascii() != READY {}
     Some(())
 }
 
-/// `None` if the process ends, or if its answer is unusable. Other lines are messages of the library.
+/// Reads the transcript. Returns `None` if the process ends or its answer is unusable. Other lines are messages of the
+/// library.
 async fn transcript(process: &mut Process, audio: &Bytes) -> Option<SttResult> {
     send(process, audio).await?;
     loop {

@@ -2,13 +2,14 @@
 //!
 //! - `x-encoder.onnx`, `x-decoder.onnx`, `x-tokens.txt`: Whisper.
 //! - `encoder….onnx`, `decoder….onnx`, `joiner….onnx`, `tokens.txt`: a transducer.
-//! - The same without a joiner: Canary if the encoder's metadata says so, otherwise `FireRedASR`.
+//! - The same files without a joiner: Canary if the encoder's metadata says so, otherwise `FireRedASR`.
 //! - `preprocess.onnx`, `encode.onnx`, `uncached_decode.onnx`, `cached_decode.onnx`: Moonshine.
-//! - One other `.onnx` (`model…` before `ctc…` before the rest): by its metadata (`model_type`, as in
-//!   sherpa-onnx itself), else by the directory's name, else `NeMo` CTC.
+//! - A single other `.onnx` file: recognized by its metadata (`model_type`, as in sherpa-onnx itself), else by the
+//!   directory's name, else taken as `NeMo` CTC. If there are several, `model…` takes precedence over `ctc…`, and
+//!   `ctc…` over the rest.
 //!
-//! If a file exists both plain and quantized (`.int8`, `.fp16`), the plain one is used. To use the quantized
-//! one, keep only that.
+//! If a file exists both plain and quantized (`.int8`, `.fp16`), the plain file is used. To use the quantized file,
+//! delete the plain one.
 
 use super::metadata;
 use std::path::{Path, PathBuf};
@@ -54,7 +55,7 @@ const CANARY: &str = "EncDecMultiTaskModel";
 type FoundLayout = Result<Layout, &'static str>;
 
 impl Layout {
-    /// Examines a directory. The error is a message for the person who configured it. Blocking.
+    /// Recognizes the model in a directory. The error is a message for the owner. Blocking.
     pub(super) fn find(directory: &Path) -> FoundLayout {
         let entries = directory.read_dir();
         let entries = entries.map_err(|_error| "The directory does not exist.")?;
@@ -66,7 +67,7 @@ impl Layout {
         found.map_or_else(|| files.single(), Ok)
     }
 
-    /// Whether the model translates to English: Whisper does.
+    /// Returns whether the model translates to English: Whisper does.
     pub(super) fn translates(&self) -> bool {
         self.language == Some(WHISPER_LANGUAGE)
     }
@@ -77,7 +78,7 @@ struct Files<'a> {
     names: Vec<String>,
 }
 
-/// A model's file name without its extensions and quantization.
+/// Returns a model's file name without its extensions and quantization.
 fn stem(name: &str) -> Option<&str> {
     let stem = name.strip_suffix(".onnx")?;
     let plain = stem.strip_suffix(".int8");
@@ -85,7 +86,8 @@ fn stem(name: &str) -> Option<&str> {
 }
 
 impl Files<'_> {
-    /// The model whose stem matches, with the plain file before the quantized one.
+    /// Returns the model file whose stem matches. A plain file takes precedence over a quantized
+    /// one.
     fn model(&self, is: impl Fn(&str) -> bool) -> Option<PathBuf> {
         let fits = |name: &&String| stem(name).is_some_and(&is);
         let models = self.names.iter().filter(fits);
@@ -121,7 +123,7 @@ impl Files<'_> {
         Ok(first)
     }
 
-    /// Models of several files, except Whisper.
+    /// Recognizes models of several files, except Whisper.
     fn several(&self) -> Option<Layout> {
         let tokens = self.exact("tokens.txt")?;
         let plain = |files: Vec<(&'static str, PathBuf)>, language| {

@@ -16,7 +16,7 @@ const MAX_PROPERTY_BYTES: u64 = 1 << 16;
 /// The maximum number of fields to examine. A real model has a few dozen at the top level.
 const MAX_FIELDS: usize = 10_000;
 
-/// The model's type; `None` if it has none or is not a model. Blocking.
+/// Returns the model's type. Returns `None` if the file has no type or is not a model. Blocking.
 pub(super) fn model_type(model: &Path) -> Option<String> {
     let file = File::open(model).ok()?;
     find(&mut BufReader::new(file), "model_type").ok()?
@@ -47,7 +47,7 @@ fn find(model: &mut (impl Read + Seek), wanted: &str) -> io::Result<Option<Strin
     Ok(None)
 }
 
-/// The value of a property, if it has this key.
+/// Returns the value of a property, if it has this key.
 fn value(property: &[u8], wanted: &str) -> Option<String> {
     let mut rest = property;
     let (mut key, mut value) = (None, None);
@@ -68,7 +68,7 @@ fn value(property: &[u8], wanted: &str) -> Option<String> {
     String::from_utf8(value.to_vec()).ok()
 }
 
-/// Seven bits per byte, lowest first; `None` at the end of the input.
+/// Reads a varint: seven bits per byte, lowest first. Returns `None` at the end of the input.
 fn varint(input: &mut impl Read) -> io::Result<Option<u64>> {
     let mut number = 0_u64;
     for shift in (0..64).step_by(7) {

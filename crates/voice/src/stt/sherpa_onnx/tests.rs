@@ -21,7 +21,7 @@ fn the_result_is_found_among_other_lines() {
     let recognized = recognized(SAID.as_bytes(), 3.5).unwrap();
     assert_eq!(recognized.text, "hello real");
     assert_eq!(recognized.language.as_deref(), Some("en"));
-    // A word does not extend through the silence after it, nor beyond the audio.
+    // A word ends before the silence after it and before the end of the audio.
     let words = [("hello", 0.2, 0.8), ("real", 3.0, 3.5)];
     assert_eq!(shown(&recognized.words), words);
 }

@@ -33,7 +33,7 @@ struct AnswerWord {
     end: Option<f64>,
 }
 
-/// The transcription; `None` if the text is not a valid answer.
+/// Returns the transcription, or `None` if the text is not a valid answer.
 pub(super) fn recognized(text: &[u8]) -> Option<SttResult> {
     let answer: Answer = serde_json::from_slice(text).ok()?;
     let mut recognized = SttResult {

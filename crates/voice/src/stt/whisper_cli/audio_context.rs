@@ -1,11 +1,11 @@
-//! How much of its window whisper.cpp encodes for a recording: `audio_ctx` of its examples.
+//! Computes which part of its window whisper.cpp encodes for a recording: `audio_ctx` in its examples.
 //!
-//! Without it, the encoder always processes 30 seconds, however short the recording is. A context that fits the
-//! recording too tightly makes the decoder repeat words or lose the last one
-//! (<https://github.com/ggml-org/whisper.cpp/issues/1855>, issue 1951), so there are a margin and a minimum.
+//! By default, the encoder processes 30 seconds even for a short recording. If the context fits the recording too
+//! tightly, the decoder repeats words or loses the last one (<https://github.com/ggml-org/whisper.cpp/issues/1855>,
+//! issue 1951). The context therefore has a margin and a minimum.
 //!
-//! Encoders of Core ML and `OpenVINO` are compiled for the whole window and return wrong results with less
-//! (issue 2405). whisper.cpp loads them from files next to the model, depending on how it was built.
+//! Encoders of Core ML and `OpenVINO` are compiled for the whole window and return wrong results with a smaller context
+//! (issue 2405). whisper.cpp loads them from files next to the model, depending on its build options.
 
 use crate::stt::SttCall;
 use std::path::{Path, PathBuf};
@@ -16,12 +16,13 @@ const BYTES_A_POSITION: usize = 640;
 const WINDOW: usize = 1500;
 /// Positions after the end of the recording: 2.56 seconds.
 const MARGIN: usize = 128;
-/// The smallest context: 10.24 seconds. With 7.68 seconds, "tiny.en" understood twice as many words wrongly in a trial.
+/// The smallest context: 10.24 seconds. In a trial with a context of 7.68 seconds, "tiny.en" transcribed twice as many
+/// words wrongly.
 const LEAST: usize = 512;
-/// Contexts are multiples of it.
+/// Contexts are multiples of this number of positions.
 const STEP: usize = 64;
 
-/// The number of positions to encode for the recording of a call; 0 is the whole window.
+/// Returns the number of positions to encode for the recording of a call; 0 is the whole window.
 pub(super) async fn fitting(call: &SttCall, model: &Path) -> usize {
     let is_on = call.settings.fit_audio_context.unwrap_or(true);
     if is_on && !has_compiled_encoder(model).await {
@@ -31,20 +32,20 @@ pub(super) async fn fitting(call: &SttCall, model: &Path) -> usize {
     }
 }
 
-/// The positions for a 16 kHz WAV, whose header counts as sound.
+/// Returns the positions for a 16 kHz WAV, whose header counts as sound.
 fn positions(wav_bytes: usize) -> usize {
     let needed = wav_bytes.div_ceil(BYTES_A_POSITION) + MARGIN;
     let positions = needed.max(LEAST).next_multiple_of(STEP);
     if positions < WINDOW { positions } else { 0 }
 }
 
-/// Whether this is the context of a recording of at most 7.68 seconds.
+/// Returns whether this is the context for recordings of at most 7.68 seconds.
 pub(super) const fn is_least(positions: usize) -> bool {
     positions == LEAST
 }
 
-/// Whether there is an encoder of Core ML or `OpenVINO` for the model. The names are those of
-/// `whisper_get_coreml_path_encoder` and `whisper_openvino_get_path_encoder`.
+/// Returns whether there is an encoder of Core ML or `OpenVINO` for the model. The names are those
+/// of `whisper_get_coreml_path_encoder` and `whisper_openvino_get_path_encoder`.
 async fn has_compiled_encoder(model: &Path) -> bool {
     for path in compiled_encoders(model) {
         if tokio::fs::try_exists(&path).await.unwrap_or(true) {
@@ -57,7 +58,7 @@ async fn has_compiled_encoder(model: &Path) -> bool {
 fn compiled_encoders(model: &Path) -> [PathBuf; 2] {
     let stem = model.file_stem().unwrap_or_default();
     let name: &str = &stem.to_string_lossy();
-    // Core ML: a quantization such as `-q5_0` is not part of the name.
+    // For Core ML, the name does not include a quantization such as `-q5_0`.
     let (before, after) = name.rsplit_once('-').unwrap_or((name, ""));
     let is_quantized = after.len() == 4 && after.starts_with('q') && after.get(2..3) == Some("_");
     let plain = if is_quantized { before } else { name };

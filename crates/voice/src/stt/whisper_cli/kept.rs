@@ -1,18 +1,18 @@
-//! Transcripts from a `whisper-server` that is kept between requests
-//! (<https://github.com/ggml-org/whisper.cpp>, `examples/server/README.md` and `server.cpp`).
+//! Transcripts from a `whisper-server` that is kept between requests (<https://github.com/ggml-org/whisper.cpp>,
+//! `examples/server/README.md` and `server.cpp`).
 //!
-//! - It answers only after it has loaded its model and bound its port. If the port is taken, it exits, unless another
-//!   whisper-server of the same user has it: both then share it (`SO_REUSEPORT`), and the other one answers 404 to a
-//!   path that is not its own.
+//! - The server answers only after it has loaded its model and bound its port. If the port is taken, the server exits,
+//!   unless another whisper-server of the same user has the port. Both servers then share the port (`SO_REUSEPORT`),
+//!   and the other server answers 404 to paths outside its own.
 //! - The index page below its request path exists in all versions, `/health` only in newer ones.
-//! - The fields of a form replace the values of the command line, in older versions for later requests too. Each
-//!   request therefore contains all fields that differ between requests.
-//! - Its defaults differ from those of `whisper-cli`: it searches less, and cuts segments after 60 characters. Short
-//!   recordings are decoded without a search here, too, because a search takes more than a quarter of the time.
-//! - `no_language_probabilities` saves a second run of the encoder. Older versions ignore it.
-//! - Some versions of 2025 otherwise transcribe a recording with the transcripts of earlier ones as context, which may
-//!   be those of other callers (<https://github.com/ggml-org/whisper.cpp/pull/3482>). `no_context` prevents that.
-//! - It detects the language with the `audio_ctx` of the request before, which is at least
+//! - The fields of a form replace the values of the command line. In older versions, they replace them for later
+//!   requests too. Each request therefore contains all fields that differ between requests.
+//! - The defaults differ from those of `whisper-cli`: the server searches less, and cuts segments after 60 characters.
+//!   Short recordings are decoded without a search here too, because a search takes more than a quarter of the time.
+//! - `no_language_probabilities` prevents a second run of the encoder. Older versions ignore the field.
+//! - Some versions of 2025 use the transcripts of earlier recordings, possibly of other callers, as context
+//!   (<https://github.com/ggml-org/whisper.cpp/pull/3482>). `no_context` prevents that.
+//! - The server detects the language with the `audio_ctx` of the preceding request. That value is at least
 //!   [`audio_context`]'s minimum.
 
 use super::{answer, audio_context};
@@ -28,24 +28,26 @@ use reqwest::{Body, RequestBuilder, Response};
 use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout};
 
-/// The longest recording that a kept process gets: a quarter of an hour. It holds the recording in memory
-/// several times.
+/// The longest recording for a kept process: a quarter of an hour. The process holds several copies of the recording in
+/// memory.
 pub(super) const MAX_BYTES: usize = 32 << 20;
 /// How long a new process may take to load its model.
 const READY: Duration = Duration::from_mins(1);
 const READY_PAUSE: Duration = Duration::from_millis(20);
-/// Maximum number of starts per request, because the port may be taken in the meantime.
+/// The maximum number of starts per request. Another program may take the port between the choice
+/// and the start.
 const STARTS: usize = 2;
-/// `whisper-cli` does not cut segments, and has this value for attempts after a failed one.
+/// Values of `whisper-cli`, which does not cut segments, and which keeps five candidates when it
+/// repeats a failed attempt.
 const LIKE_THE_CLI: [(&str, &str); 2] = [("max_len", "1000000"), ("best_of", "5")];
-/// The value of `whisper-cli`.
+/// The beam size of `whisper-cli`.
 const BEAM_SIZE: &str = "5";
-/// Without a search, the most likely token is taken each time.
+/// With this value, the decoder takes the most likely token each time and does not search.
 const GREEDY: &str = "1";
 
-/// The process returned no transcript.
+/// The error of a process that returned no transcript.
 pub(super) struct Failed {
-    /// Whether it had not answered anything.
+    /// Whether the process failed before its first answer.
     pub(super) is_new: bool,
 }
 
@@ -58,8 +60,8 @@ enum Trouble {
     },
 }
 
-/// Transcribes the audio. Half of the time until the deadline is left for another program if the process does not
-/// become ready.
+/// Transcribes the audio. If the process does not become ready within half of the time until the deadline, another
+/// program can use the other half.
 pub(super) async fn listen(
     resources: &Resources,
     command: &Command,
@@ -118,7 +120,7 @@ async fn heard(process: &mut Process, order: Order) -> (Outcome, Result<SttResul
     }
 }
 
-/// Does the work and discards what the process writes. `None` if the process ends.
+/// Does the work and discards the output of the process. Returns `None` if the process ends.
 async fn while_it_runs<T>(process: &mut Process, work: impl Future<Output = T>) -> Option<T> {
     tokio::pin!(work);
     loop {
@@ -159,7 +161,8 @@ async fn transcript(server: &Server, order: &Order) -> Option<SttResult> {
     answer::recognized(&text).filter(|_| !is_more)
 }
 
-/// Sends a request on a connection of its own: the server closes idle ones after a few seconds.
+/// Sends a request on a new connection, because the server closes idle connections after a few
+/// seconds.
 async fn send(resources: &Resources, server: &Server, request: RequestBuilder) -> Option<Response> {
     if !server.is_ours().await {
         return None;

@@ -7,8 +7,7 @@ use serde::{Deserialize, Deserializer, de};
 use std::fmt;
 use std::time::Duration;
 
-/// The fields of the output that are used. Its strings need not be UTF-8, because a token can be part of a
-/// letter.
+/// The fields of the output that are used. The strings need not be UTF-8, because a token can be a part of a letter.
 #[derive(Deserialize)]
 struct Written {
     #[serde(default)]
@@ -51,7 +50,7 @@ impl Offsets {
     }
 }
 
-/// The transcription; `None` if the text is not a valid result.
+/// Returns the transcription, or `None` if the text is not a valid result.
 pub(super) fn recognized(mut text: Vec<u8>) -> Option<SttResult> {
     // The program escapes quotes and backslashes, but not line breaks.
     for byte in text.iter_mut().filter(|byte| **byte < b' ') {

@@ -13,7 +13,7 @@ fn silence(ms: usize) -> Vec<i16> {
     vec![0; ms * 16]
 }
 
-/// The events that are detected in these samples, and when, in milliseconds.
+/// Returns the events detected in these samples, with their times in milliseconds.
 fn noticed(samples: &[i16]) -> Vec<(usize, Noticed)> {
     let mut listener = Listener::new(RATE, SILENCE_MS, 120).unwrap();
     let mut all = Vec::new();
@@ -38,7 +38,7 @@ fn a_sentence_begins_soon_and_ends_after_the_silence() {
     assert!((1000..1150).contains(begins), "{begins}");
     let end = 1000 + spoken_ms + usize::try_from(SILENCE_MS).unwrap();
     assert!((end - 300..end + 200).contains(ends), "{ends} {end}");
-    // The whole sentence is in it, with what came shortly before.
+    // The stretch contains the whole sentence and a short time before it.
     let position = heard
         .windows(1000)
         .position(|window| window == &sentence[..1000]);

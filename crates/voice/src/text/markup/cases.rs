@@ -237,7 +237,7 @@ pub(super) const CASES: &[(&str, &str, Says)] = &[
         "```\r\n[[tts]]\r\n```\r\na",
         PLAIN,
     ),
-    // A marker in code keeps the backticks after it from closing the block.
+    // The backticks after a marker in code do not close the block.
     (
         "```\n[[tts]]```\n[[tts]]\n```\na",
         "```\n[[tts]]```\n[[tts]]\n```\na",

@@ -3,7 +3,7 @@
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 use std::ops::Range;
 
-/// A fenced block without the end of its last line, a code span, or a part of an indented block.
+/// A fenced block without its last line ending, a code span, or a part of an indented block.
 #[derive(Debug)]
 struct Part {
     range: Range<usize>,
@@ -15,9 +15,10 @@ struct Part {
 #[derive(Debug)]
 struct Paragraph {
     range: Range<usize>,
-    /// The first backtick that does not belong to a code span. A later one may close a span that it opens.
+    /// The first backtick outside a code span. A later backtick may close a span that begins here.
     backtick: Option<usize>,
-    /// Whether no later text can belong to it, because the line after it is complete.
+    /// Whether the paragraph has ended: the line after it is complete, so later text cannot belong
+    /// to it.
     has_ended: bool,
 }
 
@@ -31,7 +32,7 @@ pub(super) struct Code {
 }
 
 impl Code {
-    /// Finds the code of a text. Its characters from `length` on may still change.
+    /// Finds the code of a text. Characters from `length` on may still change.
     pub(super) fn find(text: &str, length: usize) -> Self {
         let certain = text.get(..length).unwrap_or_default();
         let mut code = Self {
@@ -51,7 +52,8 @@ impl Code {
                     let is_fenced = matches!(kind, CodeBlockKind::Fenced(_));
                     if is_fenced {
                         let source = certain.get(range.start..).unwrap_or_default();
-                        // Another backtick on the opening line shows that it is not a fence.
+                        // A second backtick on the opening line shows that the line does not open a
+                        // fence.
                         let is_certain = source.starts_with('~') || source.contains('\n');
                         code.add(range, is_fenced, is_certain);
                     }
@@ -72,7 +74,7 @@ impl Code {
                 Event::Code(_) => {
                     code.inline(&range, None, begins);
                     begins = false;
-                    // At the end of the text, the closing run may become longer.
+                    // At the end of the text, the closing backticks may still increase.
                     let is_certain = range.end < length;
                     code.add(range, false, is_certain);
                 }
@@ -113,13 +115,13 @@ impl Code {
         }
     }
 
-    /// The last part that begins before a position.
+    /// Returns the last part that begins before a position.
     fn part(&self, at: usize) -> Option<&Part> {
         let count = self.parts.partition_point(|part| part.range.start < at);
         self.parts.get(count.checked_sub(1)?)
     }
 
-    /// Whether a marker is in code. `None` if that depends on later text.
+    /// Returns whether a marker is in code, or `None` if that depends on later text.
     pub(super) fn contains(&self, marker: usize, is_complete: bool) -> Option<bool> {
         if let Some(part) = self.part(marker).filter(|part| marker < part.range.end) {
             return (part.is_certain || is_complete).then_some(true);
@@ -133,7 +135,8 @@ impl Code {
         (!in_open_span || is_complete).then_some(false)
     }
 
-    /// Whether white space certainly belongs to a fenced block, or ends its closing line.
+    /// Returns whether the white space is certainly a part of a fenced block or the end of its
+    /// closing line.
     pub(super) fn has_fenced(&self, at: usize, white: char) -> bool {
         let ends_before = |part: &Part| match white {
             '\n' => part.range.end < at,

@@ -1,6 +1,6 @@
 //! Parses markers.
 
-/// The longest marker, in bytes. It bounds the white space inside.
+/// The longest marker, in bytes. The limit bounds the white space inside a marker.
 const MAX_BYTES: usize = 128;
 /// The longest persona ID.
 const MAX_PERSONA: usize = 64;
@@ -45,7 +45,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// The next character that is not white space.
+    /// Returns the next character that is not white space.
     fn next(&mut self) -> Result<char, Stop> {
         self.0 = self.0.trim_start_matches([' ', '\t']);
         self.0.chars().next().ok_or(Stop::End)
@@ -94,7 +94,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Whether `text` is a marker. Called again for each new character, so a match ends at the end of `text`.
+/// Returns whether `text` is a marker. The function is called again for each new character, so a match ends at the end
+/// of `text`.
 pub(super) fn read(text: &str) -> Match {
     match Reader(text).marker() {
         Ok(marker) => Match::Yes(marker),

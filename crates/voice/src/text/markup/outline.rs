@@ -1,19 +1,19 @@
-//! Reduces a text to the characters that determine its blocks and code spans. All others become letters, so the
-//! Markdown parser finds no links, HTML or entities, and only an open code span or fence depends on later text.
+//! Reduces a text to the characters that determine its blocks and code spans. Other characters become letters, so the
+//! Markdown parser finds no links, HTML or entities. Only an open code span or fence then depends on later text.
 
 use super::code::Code;
 
-/// The greatest number of quotes and list items that begin on one line. The parser checks every open one for each line.
+/// The maximum number of quotes and list items that begin on one line. The parser checks every open one for each line.
 const MAX_NESTING: usize = 100;
 
-/// The state after a marker that begins a line. The text after it begins the line instead.
+/// The state after a marker at the start of a line. The text after the marker then starts the line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Removed {
     #[default]
     None,
     /// Only white space follows so far.
     Before,
-    /// A run of this character follows. It may open a fence, but it cannot close one, so a letter has to follow it.
+    /// A run of this character follows. The run may open a fence but cannot close one, so a letter must follow it.
     BeforeRun(char),
 }
 
@@ -34,12 +34,13 @@ impl Outline {
         self.text.len()
     }
 
-    /// Whether there may be a fence.
+    /// Returns whether the text may contain a fence.
     pub(super) const fn has_fence(&self) -> bool {
         self.has_fence
     }
 
-    /// Adds a marker. Returns its position. If it is in code, the code begins before this position.
+    /// Adds a marker and returns its position. Code that contains the marker begins before this
+    /// position.
     pub(super) fn marker(&mut self) -> usize {
         let at = self.text.len();
         if self.in_text {
@@ -65,7 +66,7 @@ impl Outline {
             Removed::Before if matches!(character, '`' | '~') => {
                 self.removed = Removed::BeforeRun(character);
             }
-            // The line is not empty, and a quote mark here does not continue the quote of the line before.
+            // The line is not empty. A quote mark here does not continue the quote of the preceding line.
             Removed::Before if matches!(character, '>' | '\n') => self.letter(),
             Removed::BeforeRun(run) if run != character => self.letter(),
             Removed::BeforeRun(_) => {}

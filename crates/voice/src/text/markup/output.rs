@@ -20,9 +20,9 @@ pub(super) struct Output {
     last: Option<char>,
     /// White space that is held back until the next character.
     white: String,
-    /// White space before a removed marker that no visible text has followed yet.
+    /// White space before a removed marker. Set until visible text follows.
     before: Option<String>,
-    /// The end of the visible text that may become a marker.
+    /// The end of the visible text, which may become a marker.
     tail: String,
     parts: Vec<String>,
     part: Option<Part>,
@@ -37,7 +37,7 @@ impl Output {
         std::mem::take(&mut self.ready)
     }
 
-    /// Whether nothing is visible yet.
+    /// Returns whether nothing is visible yet.
     const fn is_empty(&self) -> bool {
         self.last.is_none()
     }
@@ -95,7 +95,7 @@ impl Output {
         &self.places
     }
 
-    /// The rest of the text, the tag, and the positions of the markers.
+    /// Returns the rest of the text, the tag, and the positions of the markers.
     pub(super) fn finish(mut self) -> (String, Option<Tag>, Places) {
         if self.before.is_none() {
             self.pass_white();
@@ -114,7 +114,7 @@ impl Output {
         }
     }
 
-    /// The white space that remains before this position.
+    /// Returns the white space that remains before this position.
     fn settled_white(&mut self) -> String {
         let white = std::mem::take(&mut self.white);
         match self.before.take() {
@@ -130,8 +130,8 @@ impl Output {
         }
     }
 
-    /// Shows a character unless it would complete a marker. Real markers are removed already, so such a
-    /// marker was formed by their removal.
+    /// Appends a character unless it would complete a marker. All real markers have been removed, so such a marker
+    /// results from their removal.
     fn guarded(&mut self, character: char) {
         if self.tail.is_empty() && character != '[' {
             self.show(character);
@@ -175,7 +175,7 @@ fn joined(before: &str, after: &str) -> String {
         let end = text.rfind('\n').map_or(0, |at| at + 1);
         text.get(..end).unwrap_or_default().to_owned()
     };
-    // Starts at the first line ending, which may be one or two characters.
+    // The text from the first line ending on. The line ending may have one or two characters.
     let from_first = after.trim_start_matches([' ', '\t']);
     match (lines(before), lines(after)) {
         (0, 0) if before.is_empty() && after.is_empty() => String::new(),

@@ -1,4 +1,4 @@
-//! Tests for markers in all relevant positions, split at every position.
+//! Tests markers in all relevant positions, with the text cut at every position.
 
 use super::cases::{CASES, Says};
 use super::{MarkupFilter, Tag};
@@ -16,7 +16,7 @@ fn whole(text: &str) -> (String, Option<Tag>) {
     filter(&[text])
 }
 
-/// The tag that a case expects.
+/// Returns the tag that a case expects.
 fn said(says: Says) -> Option<Tag> {
     let (persona, parts) = says?;
     Some(Tag {
@@ -78,7 +78,7 @@ fn text_passes_at_once() {
         filter.push("\n```rust\nlet x = 1;\n"),
         "\n```rust\nlet x = 1;\n"
     );
-    // A marker in an open span: the text after it is held back until the span is resolved.
+    // The marker is in an open span. The text after it is held back until the span is resolved.
     let mut filter = MarkupFilter::new();
     assert_eq!(filter.push("a ` b [[tts]] c"), "a ` b");
     assert_eq!(filter.push(" d\n"), "");
@@ -155,7 +155,7 @@ fn markers_of_long_texts_are_the_same_in_pieces() {
     }
 }
 
-/// Texts composed of the relevant parts.
+/// Returns texts composed of the relevant parts.
 fn marked_up() -> impl Strategy<Value = String> {
     let part = prop_oneof![
         4 => Just("[[tts]]"),

@@ -1,7 +1,7 @@
 use super::*;
 use crate::text::speakable::speakable_part;
 
-/// The pieces of a text that arrives in steps of this many characters.
+/// Returns the pieces of a text that arrives in steps of this many characters.
 fn pieces(text: &str, step: usize, most: Option<usize>) -> Vec<String> {
     let mut sentences = Sentences::default();
     let mut pieces = Vec::new();

@@ -1,4 +1,4 @@
-//! Ends elements: what is read at the end of each.
+//! Ends elements and appends their final text or stop.
 
 use super::{Ending, Speaker, html, inline};
 use pulldown_cmark::TagEnd;

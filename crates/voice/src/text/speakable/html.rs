@@ -114,7 +114,7 @@ const ELEMENTS: &[&str] = &[
     "wbr",
 ];
 
-/// How to speak text in angle brackets.
+/// The spoken form of text in angle brackets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Spoken {
     Nothing,
@@ -124,7 +124,7 @@ pub(super) enum Spoken {
     AsText,
 }
 
-/// How to speak `<…>`.
+/// Returns the spoken form of `<…>`.
 pub(super) fn spoken(tag: &str) -> Spoken {
     let Some(inside) = tag.strip_prefix('<') else {
         return Spoken::AsText;
@@ -146,7 +146,7 @@ pub(super) fn spoken(tag: &str) -> Spoken {
     }
 }
 
-/// The text of an HTML block without tags, comments, scripts and styles.
+/// Returns the text of an HTML block without tags, comments, scripts and styles.
 pub(super) fn without_tags(html: &str) -> String {
     let mut text = String::with_capacity(html.len());
     let mut rest = html;
@@ -163,7 +163,7 @@ pub(super) fn without_tags(html: &str) -> String {
             (end, spoken(tag))
         };
         let Some(length) = length else {
-            // The tag is not closed, and neither are any that follow.
+            // The tag is not closed, so later tags are not closed either.
             rest = if comment.is_some() { "" } else { found };
             break;
         };
@@ -182,7 +182,7 @@ pub(super) fn without_tags(html: &str) -> String {
         .collect()
 }
 
-/// The text after a tag; for a script or style, the text after its end.
+/// Returns the text after a tag, or after the end of a script or style.
 fn behind_raw<'a>(tag: &str, behind: &'a str) -> &'a str {
     for (open, close) in [("<script", "</script"), ("<style", "</style")] {
         if tag.to_ascii_lowercase().starts_with(open) {

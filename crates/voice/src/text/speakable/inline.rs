@@ -2,7 +2,7 @@
 
 use url::Url;
 
-/// The host of a web address, without a leading `www.`.
+/// Returns the host of a web address, without a leading `www.`.
 pub(super) fn host(address: &str) -> Option<String> {
     let url = Url::parse(address).ok()?;
     if !matches!(url.scheme(), "http" | "https") {
@@ -12,7 +12,7 @@ pub(super) fn host(address: &str) -> Option<String> {
     Some(host.strip_prefix("www.").unwrap_or(host).to_owned())
 }
 
-/// Appends a text, with each web address replaced by its host.
+/// Appends a text and replaces each web address by its host.
 pub(super) fn push_with_hosts(said: &mut String, text: &str) {
     let mut rest = text;
     while let Some(start) = next_address(rest) {
@@ -34,7 +34,7 @@ pub(super) fn push_with_hosts(said: &mut String, text: &str) {
     said.push_str(rest);
 }
 
-/// Punctuation that follows an address instead of being part of it.
+/// Returns whether the character is punctuation that can follow an address without belonging to it.
 const fn is_mark_behind(c: char) -> bool {
     matches!(
         c,

@@ -1,4 +1,4 @@
-//! Where a sentence ends.
+//! Finds where a sentence ends.
 
 use super::{
     Rank, Window,
@@ -8,8 +8,8 @@ use super::{
 /// The longest word that may be an abbreviation.
 const MAX_ABBREVIATION: usize = 12;
 
-/// Lowercase abbreviations that end in a full stop within a sentence. Single letters and two-digit numbers
-/// also count as such.
+/// Lowercase abbreviations that end in a full stop within a sentence. Single letters and two-digit numbers also count
+/// as abbreviations.
 const ABBREVIATIONS: &[&str] = &[
     "abs", "anm", "approx", "apr", "art", "aug", "bd", "betr", "bsp", "bzgl", "bzw", "ca", "cf",
     "chap", "co", "corp", "dec", "dept", "dez", "dipl", "dr", "ed", "eds", "engl", "esp", "est",
@@ -51,12 +51,12 @@ impl Window<'_> {
         if next.is_some_and(char::is_lowercase) {
             return false;
         }
-        // Several marks, as in "etc..." or "Dr.?", are not an abbreviation.
+        // Several marks, as in "etc..." or "Dr.?", do not form an abbreviation.
         let is_lone_dot = self.first(index) == Some('.') && end == index + 1;
         !(is_lone_dot && self.is_abbreviation(index))
     }
 
-    /// Whether the word before this full stop is an abbreviation.
+    /// Returns whether the word before this full stop is an abbreviation.
     fn is_abbreviation(&self, dot: usize) -> bool {
         let is_part = |at: &usize| {
             let first = self.first(*at);

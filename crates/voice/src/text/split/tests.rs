@@ -20,7 +20,7 @@ fn what_fits_is_one_piece_and_nothing_is_none() {
 #[test]
 fn a_cut_is_made_at_the_last_best_place_that_fits() {
     for (text, max, expected) in [
-        // A sentence end wins over a later comma and a later space.
+        // A sentence end takes precedence over a later comma and a later space.
         (
             "One is here. Two, three four",
             24,
@@ -31,7 +31,7 @@ fn a_cut_is_made_at_the_last_best_place_that_fits() {
             16,
             vec!["It is. We go. ", "You see. So."],
         ),
-        // A clause end wins over a later space.
+        // A clause end takes precedence over a later space.
         (
             "one two, three four five",
             20,
@@ -83,7 +83,7 @@ fn stops_within_a_sentence_do_not_end_it() {
         let comma = text.find(", ").unwrap() + 2;
         assert_eq!(cut(text, max).first().unwrap(), &text[..comma], "{text}");
     }
-    // A year, and two marks, do end a sentence.
+    // A year and two punctuation marks end a sentence.
     assert_eq!(cut("It was 2024. Then, it was", 20)[0], "It was 2024. ");
     assert_eq!(cut("Is it Dr.? Yes, it is him", 18)[0], "Is it Dr.? ");
 }
@@ -106,7 +106,7 @@ fn scripts_without_spaces_are_cut_after_their_stops() {
 fn what_a_reader_sees_as_one_character_is_not_cut() {
     let family = "👩‍👩‍👧‍👦";
     let text = family.repeat(3);
-    // Seven characters each.
+    // Each emoji has seven characters.
     assert_eq!(cut(&text, 10), [family, family, family]);
     assert_eq!(
         cut("e\u{301}e\u{301}e\u{301}", 3),

@@ -1,8 +1,8 @@
 //! Speech from a process that is kept between requests.
 //!
-//! With `--output_dir` both programs write a WAV file for each line of input. The older program prints the file's
-//! path on stdout, before the file is complete; its successor logs "Wrote" and the path on stderr. Each
-//! sentence is a line, so that the audio of the first one arrives early.
+//! With `--output_dir`, both programs write a WAV file for each line of input. The older program prints the file's path
+//! on stdout before the file is complete. Its successor logs "Wrote" and the path on stderr. Each sentence is sent as a
+//! line, so the audio of the first sentence arrives early.
 
 use crate::VoiceError;
 use crate::programs::{Command, Outcome, Process, Warm, open_own_file};
@@ -21,19 +21,20 @@ use tokio::time::{Instant, sleep, timeout};
 
 /// How long a new process may take for its first line, which includes loading the model.
 const FIRST_LINE: Duration = Duration::from_secs(30);
-/// How long a named file may be incomplete, and how often to look.
+/// The maximum number of checks whether a named file is complete.
 const FILE_CHECKS: usize = 200;
 const FILE_PAUSE: Duration = Duration::from_millis(5);
 
 /// The lines that the process did not speak.
 pub(super) struct Unspoken {
-    /// The number of lines before them.
+    /// The number of lines that it spoke before them.
     pub(super) spoken: usize,
     /// Whether the process had not answered anything.
     pub(super) is_new: bool,
 }
 
-/// Speaks the lines in order, and sends the samples of each. `None` if all were spoken.
+/// Speaks the lines in order and sends the samples of each. Returns `None` if all lines were
+/// spoken.
 pub(super) async fn speak(
     warm: &Warm,
     command: &Command,
@@ -88,14 +89,14 @@ async fn speak_lines(process: &mut Process, order: Order) -> (Outcome, bool) {
     (Outcome::Keep, false)
 }
 
-/// The samples of a line; `None` if the process fails or takes too long.
+/// Returns the samples of a line, or `None` if the process fails or takes too long.
 async fn speak_line(
     process: &mut Process,
     line: &str,
     order: &Order,
     most_bytes: usize,
 ) -> Option<Bytes> {
-    // Half of the time is left for a new process.
+    // The other half of the time is left for a new process.
     let half = order.until.saturating_duration_since(Instant::now()) / 2;
     let limit = if process.has_answered {
         half
@@ -106,7 +107,7 @@ async fn speak_line(
         process.write(line.as_bytes()).await.ok()?;
         loop {
             let said = process.line().await?;
-            // A file that is already gone was named twice.
+            // A file that no longer exists was named twice.
             if let Some(path) = named(&said, process.directory.path())
                 && tokio::fs::try_exists(&path).await.unwrap_or(false)
             {
@@ -117,7 +118,7 @@ async fn speak_line(
     timeout(limit, spoken).await.ok()?
 }
 
-/// The WAV file of this directory that the line ends with.
+/// Returns the path of the WAV file in this directory with which the line ends.
 fn named(line: &[u8], directory: &Path) -> Option<PathBuf> {
     let line = std::str::from_utf8(line).ok()?.trim_end();
     let (before, name) = line.rsplit_once('/')?;
@@ -148,7 +149,7 @@ async fn read(path: &Path, most_bytes: usize) -> Option<Vec<u8>> {
     Some(wav)
 }
 
-/// Whether the file has the length that its header declares (RIFF: the length after the first 8 bytes).
+/// Returns whether the file has the length that its header declares (RIFF: the length after the first 8 bytes).
 fn is_whole(wav: &[u8]) -> bool {
     let declared = wav.get(4..8).and_then(<[u8]>::first_chunk);
     declared.is_some_and(|bytes| {
@@ -157,15 +158,15 @@ fn is_whole(wav: &[u8]) -> bool {
     })
 }
 
-/// The samples as bytes; `None` if they have another rate than the voice's description.
+/// Returns the samples as bytes, or `None` if they have another rate than the voice's description.
 fn samples(wav: &[u8], rate: u32) -> Option<Bytes> {
     let mut stream = WavStream::new();
     let samples = stream.push(wav).ok()?;
     (stream.rate() == Some(rate)).then(|| pcm_of_samples(&samples).into())
 }
 
-/// Splits a text with one paragraph per line into sentences, each with a line break. A piece without letters and
-/// digits becomes part of the sentence before it, because Piper's successor fails on a line without speech.
+/// Splits a text with one paragraph per line into sentences, each with a line break. A piece without letters and digits
+/// is appended to the preceding sentence, because Piper's successor fails on a line without speech.
 pub(super) fn sentences(text: &str) -> Arc<[String]> {
     let mut sentences: Vec<String> = Vec::new();
     for paragraph in text.lines() {

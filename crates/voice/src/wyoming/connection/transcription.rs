@@ -10,7 +10,7 @@ use futures_util::StreamExt;
 use gatehouse_audio::{Format, Sound, encode};
 use serde_json::{Value, json};
 
-/// The largest recording in bytes: two minutes at 16 kHz. All connections can hold one at a time.
+/// The largest recording in bytes: two minutes at 16 kHz. Each connection can hold one recording.
 const MAX_AUDIO_BYTES: usize = 4 << 20;
 
 /// Audio that arrives.
@@ -37,7 +37,7 @@ impl Answering {
     }
 
     pub(super) fn add(&mut self, event: &Event) -> Result<(), Failed> {
-        // The audio after a refusal is discarded.
+        // Audio that arrives after a refusal is discarded.
         let Some(recording) = &mut self.recording else {
             return Ok(());
         };
@@ -77,7 +77,8 @@ impl Answering {
         }
     }
 
-    /// A client that has read in `info` that transcripts come in pieces waits for `transcript-stop`.
+    /// Sends the transcript in pieces. A client expects `transcript-stop` if `info` announced that transcripts arrive
+    /// in pieces.
     async fn send_pieces(
         &mut self,
         mut pieces: TranscriptStream,

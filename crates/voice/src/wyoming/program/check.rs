@@ -1,4 +1,4 @@
-//! Compares the settings with what a program has.
+//! Compares the settings with the models, voices and languages of a program.
 
 use super::connect::in_one_line;
 use super::info::{Artifact, Service, describe};
@@ -16,7 +16,8 @@ const MAX_NAME: usize = 60;
 /// Describes the program for people, such as "piper 2.5.2 with the voices a, b (en, de)".
 ///
 /// # Errors
-/// The program cannot be reached, does not speak or transcribe, or lacks the configured model, voice or language.
+/// Fails if the program cannot be reached, does not speak or transcribe, or lacks the configured model, voice or
+/// language.
 pub(crate) async fn check(
     resources: &Resources,
     (section, id): (&str, &'static str),
@@ -67,7 +68,8 @@ pub(crate) async fn check(
 }
 
 impl Artifact {
-    /// Whether it has the language, in any spelling of the region. A program that lists no languages is not checked.
+    /// Returns whether the program has the language, in any spelling of the region. Returns true if the program lists
+    /// no languages.
     fn knows(&self, language: &str) -> bool {
         let short = |text: &str| {
             let first = text.split(['-', '_']).next().unwrap_or_default();
@@ -96,7 +98,7 @@ fn names(all: &[Artifact]) -> String {
     listed(all.iter().map(|one| &one.name))
 }
 
-/// The first few, and how many follow.
+/// Returns the first few names, and the number of names that follow.
 fn listed<'a>(mut all: impl ExactSizeIterator<Item = &'a String>) -> String {
     let first = all.by_ref().take(MAX_LISTED);
     let first: Vec<String> = first.map(|name| in_one_line(name, MAX_NAME)).collect();

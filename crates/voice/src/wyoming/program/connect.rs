@@ -24,7 +24,7 @@ pub(super) async fn connect(
     let deadline = Instant::now() + limit;
     let bad = OutboundError::BadUrl("must have a host and a port");
     let (host, port) = match (address.host(), address.port()) {
-        // Without the brackets.
+        // The IPv6 address without brackets.
         (Some(Host::Ipv6(ip)), Some(port)) => (ip.to_string(), port),
         (Some(host), Some(port)) => (host.to_string(), port),
         _ => return Err(of_outbound(id, bad)),
@@ -49,8 +49,8 @@ pub(super) async fn connect(
     Ok((requests, answers))
 }
 
-/// The sending side to the program. Dropping it signals the end of the input, and some programs then stop:
-/// keep it until the answer is complete.
+/// The sending side to the program. Dropping it signals the end of the input, and some programs then stop. Keep it
+/// until the answer is complete.
 pub(super) struct Requests {
     id: &'static str,
     stream: WriteHalf<Box<dyn Duplex>>,
@@ -74,7 +74,8 @@ pub(super) struct Answers {
 }
 
 impl Answers {
-    /// The next event, within this time. An event `error`, and the end of the connection, are errors.
+    /// Returns the next event. An `error` event, the end of the connection and a wait longer than `patience` are
+    /// errors.
     pub(super) async fn next(&mut self, patience: Duration) -> Result<Event, VoiceError> {
         let provider = self.id;
         let until = self.deadline.min(Instant::now() + patience);
@@ -97,7 +98,7 @@ const fn closed(id: &'static str) -> VoiceError {
     VoiceError::failed(id, "closed the connection early", true)
 }
 
-/// The text alone may not be enough: for an unknown voice, wyoming-piper sends only the name.
+/// The text alone may not be enough. For an unknown voice, wyoming-piper sends only the name.
 fn reported(provider: &'static str, event: &Event) -> VoiceError {
     let words = match (event.text("text"), event.text("code")) {
         (Some(text), Some(code)) => format!("{text} ({code})"),
@@ -109,7 +110,7 @@ fn reported(provider: &'static str, event: &Event) -> VoiceError {
     }
 }
 
-/// The program's text without line breaks and control characters, shortened.
+/// Returns the program's text in one line, without control characters, shortened.
 pub(super) fn in_one_line(text: &str, max_characters: usize) -> String {
     let words = text.split(|letter: char| letter.is_whitespace() || letter.is_control());
     let words = words.filter(|word| !word.is_empty());

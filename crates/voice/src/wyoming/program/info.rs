@@ -11,10 +11,10 @@ use serde_json::Value;
 use std::time::Duration;
 use url::Url;
 
-/// How long a program may take to describe itself. It answers from memory.
+/// The maximum time for a description. Programs answer from memory.
 const LIMIT: Duration = Duration::from_secs(10);
 
-/// The services of a program. The first of a kind answers requests that name none.
+/// The services of a program. If a request names no service, the first one of that kind answers.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Info {
@@ -67,7 +67,7 @@ pub(super) async fn describe(
     }
 }
 
-/// The voices of a program, and their speakers. None for a server of another kind, which cannot be asked.
+/// Returns the voices of a program and their speakers. Returns none for another kind of server, which has no such list.
 pub(crate) async fn voices(
     resources: &Resources,
     id: &'static str,
@@ -83,7 +83,7 @@ pub(crate) async fn voices(
 }
 
 impl Artifact {
-    /// The voice, and `VOICE#SPEAKER` for each speaker.
+    /// Returns the voice, and `VOICE#SPEAKER` for each speaker.
     fn offered(self) -> Vec<OfferedVoice> {
         let name = self.description.filter(|text| !text.trim().is_empty());
         let name = name.unwrap_or_else(|| self.name.clone());

@@ -34,12 +34,13 @@ pub(crate) async fn listen(
     tokio::select! {
         biased;
         answer = &mut answering => answer,
-        // A program that found the end of speech answers early, and may not read the rest.
+        // A program that detects the end of speech answers early, and may not read the rest of the
+        // audio.
         _ = send(&mut requests, &first, &audio) => answering.await,
     }
 }
 
-/// Like [`listen`], with the text as it arrives.
+/// Transcribes like [`listen`], and returns the text as it arrives.
 pub(crate) async fn transcribe_stream(
     resources: &Resources,
     id: &'static str,
@@ -74,7 +75,8 @@ pub(crate) async fn transcribe_stream(
 
 /// Returns the sending side, which closes the connection when it is dropped.
 async fn send_all(mut requests: Requests, first: Event, audio: Bytes) -> Requests {
-    // A program that found the end of speech answers early, and may not read the rest.
+    // A program that detects the end of speech answers early, and may not read the rest of the
+    // audio.
     drop(send(&mut requests, &first, &audio).await);
     requests
 }
@@ -121,7 +123,7 @@ impl Text {
         }
     }
 
-    /// The next event. The audio is sent in the meantime.
+    /// Returns the next event. Sends the audio while it waits.
     async fn event(&mut self) -> Result<Event, VoiceError> {
         let answering = self.answers.next(self.patience);
         let Some(sending) = &mut self.sending else {
@@ -161,7 +163,8 @@ async fn send(requests: &mut Requests, first: &Event, audio: &[u8]) -> Result<()
     requests.send(&Event::new("audio-stop", Value::Null)).await
 }
 
-/// Waits for the whole transcript. Programs that also send it in pieces send it as a whole, too.
+/// Waits for the whole transcript. Programs that send a transcript in pieces also send it as a
+/// whole.
 async fn transcript(
     id: &'static str,
     answers: &mut Answers,

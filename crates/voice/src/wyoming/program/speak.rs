@@ -43,7 +43,8 @@ pub(crate) async fn speak(
     })
 }
 
-/// `voice` names a voice, `#` and a speaker may follow. `model` is the voice if there is none.
+/// Returns the event. `voice` names a voice, optionally followed by `#` and a speaker. `model` is
+/// used as the voice if `voice` is absent.
 fn synthesize(call: &TtsCall) -> Event {
     let mut data = json!({ "text": call.text });
     let voice = call.voice.as_ref().or(call.model.as_ref());

@@ -33,7 +33,7 @@ impl Bench {
         Self::open(id, |_| ()).await
     }
 
-    /// A bench with short timeouts. Programs have enough time to start on a busy machine.
+    /// Returns a bench with short timeouts. Programs have enough time to start on a busy machine.
     pub async fn hasty(id: SttId) -> Self {
         Self::open(id, |settings| {
             settings.timeouts.answer = Duration::from_millis(400);
@@ -43,7 +43,7 @@ impl Bench {
         .await
     }
 
-    /// A bench with provider settings besides address and key.
+    /// Returns a bench with provider settings besides address and key.
     pub async fn with(id: SttId, change: impl FnOnce(&mut ProviderSettings)) -> Self {
         Self::open(id, |settings| {
             change(settings.stt.providers.get_mut(&id).unwrap());
@@ -51,7 +51,7 @@ impl Bench {
         .await
     }
 
-    /// If there are several models, uses one that reports timestamps.
+    /// Opens a bench. If there are several models, selects one that reports timestamps.
     pub async fn with_times(id: SttId) -> Self {
         Self::with(id, |settings| {
             if id == SttId::SherpaOnnx {
@@ -62,7 +62,7 @@ impl Bench {
         .await
     }
 
-    /// A bench with timeouts longer than any test, unless `change` shortens them.
+    /// Returns a bench with timeouts longer than any test, unless `change` shortens them.
     pub async fn open(id: SttId, change: impl FnOnce(&mut VoiceSettings)) -> Self {
         let vendor = match id {
             SttId::WhisperCli => Vendor::Here(Program::whisper_cli()),
@@ -119,7 +119,7 @@ impl Bench {
         }
     }
 
-    /// The number of calls to the vendor.
+    /// Returns the number of calls to the vendor.
     pub fn calls(&self) -> usize {
         match &self.vendor {
             Vendor::Hosted(listener) => listener.server.requests().len(),
@@ -135,7 +135,7 @@ impl Bench {
         }
     }
 
-    /// Whether the connection or the program was ended within a second, before the response was complete.
+    /// Returns whether the connection or the program was ended within a second, before the response was complete.
     pub async fn was_left(&self) -> bool {
         match &self.vendor {
             Vendor::Hosted(listener) => listener.server.was_left().await,
@@ -158,7 +158,7 @@ impl Bench {
         heard.unwrap_or_else(|error| panic!("{}: {error}", self.id))
     }
 
-    /// The error reported to the caller.
+    /// Returns the error reported to the caller.
     pub async fn refused(&self, request: TranscribeRequest) -> Problem {
         match self.hear(request).await {
             Ok(heard) => panic!("{} heard {heard:?}", self.id),
@@ -166,7 +166,8 @@ impl Bench {
         }
     }
 
-    /// The values of a field in the last request with audio, or of an option in the last run.
+    /// Returns the values of a field in the last request with audio, or of an option in the last
+    /// run.
     pub async fn sent(&self, name: &str) -> Vec<String> {
         match &self.vendor {
             Vendor::Hosted(listener) => stt_cloud::sent(self.id, listener, name).await,
@@ -177,7 +178,7 @@ impl Bench {
         }
     }
 
-    /// The body of the last request, or the input file of the last run.
+    /// Returns the body of the last request, or the input file of the last run.
     pub fn last_body(&self) -> Vec<u8> {
         match &self.vendor {
             Vendor::Hosted(listener) => {

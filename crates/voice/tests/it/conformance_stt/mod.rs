@@ -135,7 +135,7 @@ with_cases!(tests_of voxtral Voxtral);
 with_cases!(tests_of whisper_cli WhisperCli);
 with_cases!(tests_of sherpa_onnx SherpaOnnx);
 
-/// Whether the provider lacks the subject of the case.
+/// Returns whether the provider lacks the subject of the case.
 fn is_left_out(id: SttId, case: &str) -> bool {
     let mut needs = NEEDS.iter().filter(|(_, cases)| cases.contains(&case));
     needs.any(|(lack, _)| listener_lacks(id, *lack))

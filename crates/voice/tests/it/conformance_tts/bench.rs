@@ -142,7 +142,7 @@ impl Bench {
         }
     }
 
-    /// The number of calls to the vendor.
+    /// Returns the number of calls to the vendor.
     pub fn calls(&self) -> usize {
         match &self.vendor {
             Vendor::Program(program) => program.runs().len(),
@@ -150,7 +150,7 @@ impl Bench {
         }
     }
 
-    /// The reasons for the vendor's rejections.
+    /// Returns the reasons for the vendor's rejections.
     pub fn complaints(&self) -> Vec<String> {
         match &self.vendor {
             Vendor::Program(program) => program.complaints(),
@@ -166,7 +166,7 @@ impl Bench {
         }
     }
 
-    /// Whether the connection or the program was ended within a second, before the response was complete.
+    /// Returns whether the connection or the program was ended within a second, before the response was complete.
     pub async fn was_left(&self) -> bool {
         match &self.vendor {
             Vendor::Program(program) => program.was_left().await,
@@ -178,7 +178,7 @@ impl Bench {
         self.http().key.unwrap().0
     }
 
-    /// The name of the header that contains the key.
+    /// Returns the name of the header that contains the key.
     pub fn key_header(&self) -> &'static str {
         self.http().key.unwrap().1
     }
@@ -187,7 +187,7 @@ impl Bench {
         facts(self.id)
     }
 
-    /// The provider's settings, to be changed before the `Voice` is opened.
+    /// Returns the provider's settings, to be changed before the `Voice` is opened.
     pub fn provider(&mut self) -> &mut ProviderSettings {
         self.settings.tts.providers.get_mut(&self.id).unwrap()
     }
@@ -200,7 +200,7 @@ impl Bench {
         self.voice().await.convert(request).await
     }
 
-    /// Synthesizes, and returns the single request that the vendor received. Panics if the vendor has
+    /// Synthesizes a request and returns the single request that the vendor received. Panics if the vendor has
     /// complaints.
     pub async fn heard(&self, request: SpeechRequest) -> (Converted, SentRequest) {
         let result = self.say(request).await;
@@ -212,7 +212,7 @@ impl Bench {
         (converted, all.pop().unwrap())
     }
 
-    /// All requests that the vendor received, in order.
+    /// Returns all requests that the vendor received, in order.
     pub fn all_sent(&self) -> Vec<SentRequest> {
         match &self.vendor {
             Vendor::Program(program) => program.runs().iter().map(SentRequest::to_piper).collect(),
@@ -220,8 +220,8 @@ impl Bench {
         }
     }
 
-    /// The error reported to the caller. Asserts that it contains nothing of the vendor's response, the key
-    /// or the text.
+    /// Returns the error reported to the caller. Asserts that it contains nothing of the vendor's response, the key or
+    /// the text.
     pub fn problem_of(&self, error: VoiceError) -> Problem {
         let shown = format!("{error} {error:?}");
         let problem = problem(error);
@@ -238,12 +238,12 @@ impl Bench {
         problem
     }
 
-    /// Whether the vendor was not called.
+    /// Returns whether the vendor was not called.
     pub fn is_untouched(&self) -> bool {
         self.calls() == 0
     }
 
-    /// An address without a server.
+    /// Returns an address without a server.
     pub async fn nowhere() -> Url {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();

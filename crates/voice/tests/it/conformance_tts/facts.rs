@@ -1,5 +1,5 @@
-//! Facts about the providers from their vendors' documentation and the specification. Spelled out here, so
-//! that the providers are not tested against themselves.
+//! Facts about the providers from their vendors' documentation and the specification. Hard-coded, because the providers
+//! must not be tested against themselves.
 
 use crate::vendor::coqui::Coqui;
 use crate::vendor::elevenlabs::ElevenLabs;
@@ -19,12 +19,12 @@ pub struct Facts {
     pub most: usize,
     /// A format that the provider returns natively.
     pub native: &'static str,
-    /// A speed within its range.
+    /// A speed within the range of the provider.
     pub speed: f64,
     /// The lowest and the highest speed.
     pub speeds: Option<[f64; 2]>,
     pub streams: bool,
-    /// Request fields that it does not support.
+    /// Request fields that the provider does not support.
     pub ignores: &'static [&'static str],
 }
 

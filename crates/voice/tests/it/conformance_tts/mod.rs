@@ -147,7 +147,7 @@ with_cases!(tests_of google Google);
 with_cases!(tests_of piper Piper);
 with_cases!(tests_of coqui Coqui);
 
-/// A bench, or `None` if the provider lacks the subject of the case.
+/// Returns a bench, or `None` if the provider lacks the subject of the case.
 async fn bench_for(id: TtsId, case: &str) -> Option<Bench> {
     if is_left_out(id, case) {
         None

@@ -1,4 +1,4 @@
-//! The content of a vendor's request, in a form common to all vendors.
+//! The content of a vendor's request in a form common to all vendors.
 
 use crate::vendor::fake_server::ReceivedRequest;
 use crate::vendor::program::Run;
@@ -8,7 +8,7 @@ use serde_json::Value;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SentRequest {
     pub text: String,
-    /// The format's name as in our API; `None` if none is requested.
+    /// The API name of the format. `None` if the request contains no format.
     pub format: Option<String>,
     pub voice: Option<String>,
     pub model: Option<String>,

@@ -1,4 +1,4 @@
-//! Tests that fallbacks are used only if configured, and that they are reported.
+//! Tests that fallbacks are used only if configured, and that the result names them.
 
 use crate::harness::{Harness, problem, tts_at};
 use crate::vendor::elevenlabs::ElevenLabs;
@@ -104,7 +104,7 @@ async fn wrong_input_is_nobodys_failure() {
     assert_eq!((first.requests().len(), second.requests().len()), (0, 0));
 }
 
-/// An invalid voice ID of the settings or of a persona is not the caller's mistake.
+/// An invalid voice ID in the settings or a persona is not the caller's mistake.
 #[tokio::test]
 async fn a_wrong_voice_id_is_wrong_input_only_in_a_request() {
     let (harness, first, second, mut settings) = two().await;

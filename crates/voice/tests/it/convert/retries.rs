@@ -1,4 +1,4 @@
-//! Tests of repeated calls, of identical requests at the same time, and of speech that begins early.
+//! Tests retries, simultaneous identical requests, and speech that begins early.
 
 use super::openai;
 use crate::harness::{Harness, problem, tts_at, tts_with};
@@ -110,7 +110,7 @@ async fn a_server_of_your_own_is_called_once() {
 
 type Converting<'a> = Pin<Box<dyn Future<Output = Result<Converted, VoiceError>> + 'a>>;
 
-/// The same request twice: the first one is at the vendor, which holds it, and the second one waits.
+/// Makes the same request twice. The vendor holds the first call, and the second request waits.
 async fn twice<'a>(voice: &'a Voice, vendor: &OpenAiTts) -> (Converting<'a>, Converting<'a>) {
     let asked = vendor.requests().len() + 1;
     let mut first: Converting<'a> = Box::pin(voice.convert(hello()));
@@ -139,7 +139,7 @@ async fn the_same_at_the_same_time_is_paid_once() {
     assert_eq!((first.cached, second.cached), (false, true));
     assert!(!other.unwrap().cached);
     assert_eq!(vendor.requests().len(), 2);
-    // There is no cache here: what has ended is requested again.
+    // The cache is off here, so completed speech is requested again.
     assert!(!voice.convert(hello()).await.unwrap().cached);
     assert_eq!(vendor.requests().len(), 3);
 
@@ -165,7 +165,7 @@ async fn who_leaves_does_not_end_it_for_the_others() {
     second.await.unwrap();
     assert_eq!(vendor.requests().len(), 1);
 
-    // When all have left, the call ends.
+    // When all callers have left, the call ends.
     vendor.set_behavior(Behavior::Stall(10));
     let mut third = Box::pin(voice.convert(hello()));
     tokio::select! {
@@ -179,7 +179,7 @@ async fn who_leaves_does_not_end_it_for_the_others() {
 
 type Streaming<'a> = Pin<Box<dyn Future<Output = Result<Streamed, VoiceError>> + 'a>>;
 
-/// The same streamed request twice: the first one is at the vendor, which holds it, and the second one waits.
+/// Makes the same streamed request twice. The vendor holds the first call, and the second request waits.
 async fn streamed_twice<'a>(
     voice: &'a Voice,
     vendor: &OpenAiTts,
@@ -224,7 +224,7 @@ async fn the_same_streams_at_the_same_time_are_paid_once() {
     assert_eq!(whole(second).await.unwrap(), first);
     assert_eq!(whole(third).await.unwrap(), first);
     assert_eq!(vendor.requests().len(), 1);
-    // There is no cache here, so completed speech is requested again.
+    // The cache is off here, so completed speech is requested again.
     assert!(!voice.stream(hello()).await.unwrap().cached);
     assert_eq!(vendor.requests().len(), 2);
 }
@@ -354,7 +354,7 @@ async fn a_vendor_that_does_not_stream_speaks_the_first_sentence_first() {
     let wanted = (tone::duration_ms(FIRST) + tone::duration_ms(SECOND)) as u64;
     assert!(lasts.abs_diff(wanted) * 10 <= wanted, "{lasts} {wanted}");
     assert_eq!(vendor.complaints(), Vec::<String>::new());
-    // A short first sentence goes with the next one, and whole audio is one request.
+    // A short first sentence is joined with the next one. Complete audio is one request.
     let short = SpeechRequest::new("Well. And here is the second one.");
     voice.stream(short).await.unwrap();
     assert_eq!(texts().len(), 3);

@@ -73,7 +73,7 @@ impl Recorder for Sums {
     }
 }
 
-/// A text whose audio is longer than what is kept of a stream.
+/// Returns a text whose audio is longer than the retained part of a stream.
 fn long_text() -> String {
     "A quiet morning by the river, and nobody is about. ".repeat(240)
 }
@@ -85,7 +85,7 @@ fn asked(text: &str, format: &str) -> SpeechRequest {
     }
 }
 
-/// The requests, characters and seconds that streaming this text counts.
+/// Returns the requests, characters and seconds that are counted for streaming this text.
 async fn counted(voice: &Voice, text: &str, format: &str) -> (usize, usize, f64) {
     let sums = Sums::default();
     let _local = metrics::set_default_local_recorder(&sums);

@@ -193,7 +193,7 @@ async fn the_largest_audio_goes_through() {
     let voice = harness
         .voice(place.listener(SttId::WhisperCli, script))
         .await;
-    // 25 MiB at 24 kHz; the program gets two thirds of it.
+    // 25 MiB at 24 kHz. The program gets two thirds of the samples.
     let samples = vec![0_i16; (25 << 19) - 22];
     let audio = Bytes::from(super::wav(24_000, 1, &samples));
     assert_eq!(audio.len(), 25 << 20);
@@ -204,7 +204,7 @@ async fn the_largest_audio_goes_through() {
     assert_eq!(heard.text, "");
     let size: usize = place.read("size").unwrap().trim_end().parse().unwrap();
     assert!(size.abs_diff((25 << 20) * 2 / 3) < 10_000, "{size}");
-    // Audio at a low rate grows when it is resampled: 20 minutes at 8 kHz.
+    // Audio at a low rate grows during resampling. This is 20 minutes at 8 kHz.
     let audio = Bytes::from(super::wav(8000, 1, &vec![0; 8000 * 60 * 20]));
     assert!(
         voice
@@ -264,7 +264,7 @@ async fn who_waits_has_nothing_on_the_disk_and_only_eight_may() {
         let voice = harness.voice(settings).await;
         let listen = |_| voice.transcribe(TranscribeRequest::new(silence().into()));
         let mut all: FuturesUnordered<_> = (0..10).map(listen).collect();
-        // One runs, eight wait, and one is rejected at once.
+        // One call runs, eight wait, and one is rejected immediately.
         let refused = problem(all.next().await.unwrap().unwrap_err());
         assert_eq!(refused.code, ErrorCode::RateLimited, "{refused:?}");
         assert!(refused.details["retry_after_seconds"].as_u64().unwrap() > 0);

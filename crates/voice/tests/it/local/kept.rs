@@ -6,7 +6,7 @@ use gatehouse_voice::{SpeechRequest, TtsId, Voice, VoiceSettings};
 use rustix::process::{Pid, test_kill_process};
 use std::time::Duration;
 
-/// Speaks a second per line with `--output_dir`, and a second in all with `--output_raw`. The files `hang` and
+/// Speaks one second per line with `--output_dir`, and one second in total with `--output_raw`. The files `hang` and
 /// `crash` make it fail once, at the line that `crash` contains.
 const PIPER: &str = r#"echo $$ >>"$place/pids"
 while [ $# -gt 0 ]; do
@@ -26,7 +26,7 @@ while read -r line; do
     echo "$directory/$number.wav"
 done"#;
 
-/// Like its successor, which logs the path on stderr.
+/// Returns the script of Piper's successor, which logs the path on stderr.
 fn successor() -> String {
     let said = "echo \"$directory/$number.wav\"";
     PIPER.replace(
@@ -69,7 +69,7 @@ async fn a_second_request_goes_to_the_same_process() {
         assert_eq!(pids(&place).len(), 1);
         let lines = place.read("lines").unwrap();
         assert_eq!(lines, "One here.\nTwo here.\nThree here.\n");
-        // No speech stays on the disk.
+        // No speech remains on the disk.
         let work = harness.database.directory().join("voice-work");
         let kept = std::fs::read_dir(&work).unwrap().next().unwrap().unwrap();
         assert_eq!(std::fs::read_dir(kept.path()).unwrap().count(), 0);
@@ -136,7 +136,7 @@ async fn each_speed_has_a_process_and_none_outlives_the_server() {
     assert!(pids.iter().all(|pid| test_kill_process(*pid).is_ok()));
     voice.shutdown().await;
     assert!(pids.iter().all(|pid| test_kill_process(*pid).is_err()));
-    // The rest is spoken by a separate process.
+    // A separate process speaks the rest.
     assert_eq!(say(&voice, "Four here.").await, 1000);
     assert_eq!(place.read("raw").unwrap(), "Four here.\n");
 }

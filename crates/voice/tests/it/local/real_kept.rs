@@ -63,7 +63,7 @@ async fn say(voice: &Voice) -> u64 {
     voice.convert(request).await.unwrap().duration_ms
 }
 
-/// A recording in which the voice speaks the text.
+/// Returns a recording in which the voice speaks the text.
 async fn recording(voice: &Voice) -> bytes::Bytes {
     let mut request = SpeechRequest::new(TEXT);
     request.format = Some("wav".to_owned());

@@ -85,13 +85,13 @@ async fn heard_in(voice: &Voice, recording: Vec<u8>) -> String {
     voice.transcribe(request).await.unwrap().text
 }
 
-/// The value of a field of a form.
+/// Returns the value of a field of a form.
 fn value<'a>(form: &'a [(String, String)], name: &str) -> &'a str {
     let found = form.iter().find(|(field, _)| field == name);
     &found.unwrap().1
 }
 
-/// A recording of this many samples per channel, at 16 kHz.
+/// Returns a recording of this many samples per channel, at 16 kHz.
 fn recording(samples: usize) -> Vec<u8> {
     wav(16_000, 1, &vec![0; samples])
 }

@@ -105,7 +105,7 @@ async fn a_compatible_server_may_answer_plainly() {
     }
 }
 
-/// The vendor's response to silence.
+/// Returns the vendor's response to silence.
 fn silence(id: SttId) -> Value {
     match id {
         SttId::OpenAi | SttId::Groq => json!({"task": "transcribe", "language": "english",

@@ -4,8 +4,7 @@ use super::{Bench, wav};
 use gatehouse_domain::ErrorCode;
 use gatehouse_voice::{SttId, TranscribeRequest};
 
-/// A recording of parts, each with its duration in seconds and its loudness. Each part ends in a short
-/// silence.
+/// Returns a recording of parts, each with its duration in seconds and its loudness. Each part ends in a short silence.
 fn recording(parts: &[(usize, i16)]) -> TranscribeRequest {
     let mut samples = Vec::new();
     for (seconds, loudness) in parts {

@@ -46,7 +46,7 @@ async fn the_vendors_lists_are_read() {
     assert_eq!(listed(&voice).await, pairs(&names.map(|name| (name, name))));
 }
 
-/// A server compatible with `OpenAI`'s that lists its voices.
+/// Returns a server compatible with `OpenAI`'s that lists its voices.
 async fn compatible(list: Value) -> Server {
     let list = list.to_string();
     Server::start(judge(move |seen| {

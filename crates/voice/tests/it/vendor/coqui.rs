@@ -31,7 +31,7 @@ impl Coqui {
         Self(Server::start(judge(|seen| strict::verdict(look(seen)))).await)
     }
 
-    /// The address, which has no version.
+    /// Returns the address, which has no version.
     pub fn base_url(&self) -> Url {
         self.url("/")
     }

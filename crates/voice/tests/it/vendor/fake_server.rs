@@ -87,7 +87,7 @@ impl Verdict {
 /// Checks a request against the vendor's documentation.
 pub type Judge = Arc<dyn Fn(ReceivedRequest) -> BoxFuture<'static, Verdict> + Send + Sync>;
 
-/// A synchronous judge.
+/// Returns a synchronous judge.
 pub fn judge(verdict: impl Fn(&ReceivedRequest) -> Verdict + Send + Sync + 'static) -> Judge {
     Arc::new(move |seen| Box::pin(std::future::ready(verdict(&seen))))
 }
@@ -134,7 +134,7 @@ impl Server {
         }
     }
 
-    /// The server's address with this path.
+    /// Returns the server's address with this path.
     pub fn url(&self, path: &str) -> Url {
         self.origin.join(path).unwrap()
     }
@@ -152,12 +152,12 @@ impl Server {
         self.shared.is_held.send_replace(false);
     }
 
-    /// The requests received, in order.
+    /// Returns the requests received, in order.
     pub fn requests(&self) -> Vec<ReceivedRequest> {
         self.shared.seen.lock().unwrap().clone()
     }
 
-    /// The reasons for the rejections.
+    /// Returns the reasons for the rejections.
     pub fn complaints(&self) -> Vec<String> {
         self.shared.complaints.lock().unwrap().clone()
     }
@@ -170,7 +170,7 @@ impl Server {
         waited.expect("the vendor was not asked").unwrap();
     }
 
-    /// Whether a client disconnected within a second, before the response was complete.
+    /// Returns whether a client disconnected within a second, before the response was complete.
     pub async fn was_left(&self) -> bool {
         let mut left = self.shared.left.subscribe();
         let waiting = left.wait_for(|left| *left > 0);
@@ -269,7 +269,7 @@ async fn right_answer(
     }
 }
 
-/// An error that repeats the request including keys, as some vendors do.
+/// Returns an error that repeats the request including keys, as some vendors do.
 fn repeated(seen: &ReceivedRequest) -> Vec<u8> {
     let headers: Vec<String> = seen
         .headers
@@ -286,7 +286,7 @@ fn repeated(seen: &ReceivedRequest) -> Vec<u8> {
         .into()
 }
 
-/// The bytes in chunks, followed by the end. Yields to other tasks between chunks.
+/// Returns the bytes in chunks, followed by the end. Yields to other tasks between chunks.
 fn body(shared: Arc<Shared>, bytes: &[u8], end: End) -> Body {
     let pieces: Vec<Bytes> = bytes
         .chunks(PIECE_BYTES)

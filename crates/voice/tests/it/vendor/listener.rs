@@ -75,13 +75,13 @@ const AUDIO: &[(&str, &str)] = &[
     ("aac", "audio/aac"),
 ];
 
-/// The file extension for a media type.
+/// Returns the file extension for a media type.
 pub fn ending(media_type: &str) -> Option<&'static str> {
     let found = AUDIO.iter().find(|(_, media)| *media == media_type);
     found.map(|(ending, _)| *ending)
 }
 
-/// Whether the first bytes match the file extension.
+/// Returns whether the first bytes match the file extension.
 pub fn looks_like(ending: &str, bytes: &[u8]) -> bool {
     match ending {
         "flac" => bytes.starts_with(b"fLaC"),

@@ -19,7 +19,7 @@ pub enum Vendor {
 }
 
 impl Vendor {
-    /// The only model that translates.
+    /// Returns the only model that translates.
     const fn translator(self) -> Option<&'static str> {
         match self {
             Self::OpenAi => Some("whisper-1"),
@@ -60,7 +60,7 @@ pub struct Form {
 }
 
 impl Form {
-    /// Every value of a field.
+    /// Returns every value of a field.
     pub fn all(&self, name: &str) -> Vec<&str> {
         let of_name = self.fields.iter().filter(|(field, _)| field == name);
         of_name.map(|(_, value)| value.as_str()).collect()

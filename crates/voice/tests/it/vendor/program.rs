@@ -32,7 +32,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// The argument after this option, or after its `=`.
+    /// Returns the argument after this option, or after its `=`.
     pub fn option(&self, name: &str) -> Option<&str> {
         let joined = format!("{name}=");
         let mut arguments = self.arguments.iter();
@@ -177,7 +177,7 @@ impl Program {
             .collect()
     }
 
-    /// The reasons for the rejections.
+    /// Returns the reasons for the rejections.
     pub fn complaints(&self) -> Vec<String> {
         let calls = self.path("calls");
         let directories = (1..).map(|number: usize| calls.join(number.to_string()));
@@ -197,7 +197,7 @@ impl Program {
         }
     }
 
-    /// Whether within a second no process is left, not even as a zombie.
+    /// Returns whether within a second no process is left, not even as a zombie.
     pub async fn was_left(&self) -> bool {
         let start = Instant::now();
         let is_there = |run: &Run| test_kill_process(run.pid).is_ok();

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 /// The result of a check; the error is the rejection.
 pub type Look<T> = Result<T, Verdict>;
 
-/// A rejection.
+/// Returns a rejection.
 pub fn no<T>(status: u16, why: impl Into<String>) -> Look<T> {
     Err(Verdict::refused(status, why))
 }
@@ -50,7 +50,7 @@ pub fn query(seen: &ReceivedRequest, names: &[&str], status: u16) -> Look<()> {
     Ok(())
 }
 
-/// A query parameter.
+/// Returns a query parameter.
 pub fn parameter<'a>(seen: &'a ReceivedRequest, name: &str) -> Option<&'a str> {
     let found = seen.query.iter().find(|(it, _)| it == name);
     found.map(|(_, value)| value.as_str())
@@ -88,7 +88,7 @@ impl<'a> Object<'a> {
         }
     }
 
-    /// A required non-empty string.
+    /// Returns a required non-empty string.
     pub fn needed(&self, name: &str) -> Look<&'a str> {
         match self.text(name)? {
             Some(text) if !text.is_empty() => Ok(text),
@@ -106,7 +106,7 @@ impl<'a> Object<'a> {
         }
     }
 
-    /// A nested object.
+    /// Returns a nested object.
     pub fn object(&self, name: &str) -> Look<Option<Object<'a>>> {
         match self.fields.get(name) {
             None => Ok(None),

@@ -11,7 +11,7 @@ const FIRST_MS: usize = 60;
 const LATER_MS: usize = 1;
 const FIRST_CHARACTERS: usize = 100;
 
-/// The duration of a text, in milliseconds.
+/// Returns the duration of a text, in milliseconds.
 pub fn duration_ms(text: &str) -> usize {
     let characters = text.chars().count();
     let first = characters.min(FIRST_CHARACTERS);
@@ -77,7 +77,7 @@ pub fn aac(text: &str) -> Vec<u8> {
     include_bytes!("../../fixtures/tone.aac").repeat(seconds)
 }
 
-/// The response in a format, by its name at `OpenAI` and compatible servers.
+/// Returns the response in a format, by its name at `OpenAI` and compatible servers.
 pub fn named(format: &str, text: &str) -> Option<Verdict> {
     Some(match format {
         "mp3" => Verdict::Fine("audio/mpeg", mp3(text)),

@@ -49,14 +49,14 @@ impl WhisperServer {
         self.file("behavior", behavior);
     }
 
-    /// The processes that were started.
+    /// Returns the processes that were started.
     pub fn pids(&self) -> Vec<Pid> {
         let pids = self.read("servers");
         let pids = pids.lines().map(|line| line.parse().unwrap());
         pids.map(|pid| Pid::from_raw(pid).unwrap()).collect()
     }
 
-    /// The forms of all recordings, as lists of names and values.
+    /// Returns the forms of all recordings, as lists of names and values.
     pub fn forms(&self) -> Vec<Vec<(String, String)>> {
         let forms = self.read("forms");
         let forms = forms.lines().map(serde_json::from_str);
@@ -173,7 +173,7 @@ fn refused(place: &WhisperServer, why: &str) -> (u16, &'static str, String) {
     (400, "text/plain", "Invalid request".to_owned())
 }
 
-/// The mistake in the form.
+/// Returns the mistake in the form.
 fn fault(form: &Form) -> Option<String> {
     for (name, value) in &form.fields {
         let is_fine = match name.as_str() {
@@ -203,8 +203,8 @@ fn fault(form: &Form) -> Option<String> {
     (!is_wav).then(|| "not the documented audio".to_owned())
 }
 
-/// Whether `audio_ctx` covers the recording. 0 is the whole window of 30 seconds, in which the program itself moves
-/// through longer recordings. More than the window is an error of the program.
+/// Returns whether `audio_ctx` covers the recording. 0 is the whole window of 30 seconds, in which the program itself
+/// moves through longer recordings. More than the window is an error of the program.
 fn is_context(value: &str, wav_bytes: usize) -> bool {
     let needed = wav_bytes.saturating_sub(44).div_ceil(640);
     value

@@ -131,12 +131,12 @@ impl Wyoming {
         self.shared.is_held.send_replace(false);
     }
 
-    /// The events of each connection, in order.
+    /// Returns the events of each connection, in order.
     pub fn connections(&self) -> Vec<Vec<Seen>> {
         self.shared.connections.lock().unwrap().clone()
     }
 
-    /// The data of all events of this kind.
+    /// Returns the data of all events of this kind.
     pub fn data_of(&self, kind: &str) -> Vec<Value> {
         let all = self.connections().into_iter().flatten();
         let all = all.filter(|seen| seen.kind == kind);
@@ -155,7 +155,7 @@ impl Wyoming {
         waited.expect("the program was not asked").unwrap();
     }
 
-    /// Whether a client disconnected within a second, before the answer was complete.
+    /// Returns whether a client disconnected within a second, before the answer was complete.
     pub async fn was_left(&self) -> bool {
         let mut left = self.shared.left.subscribe();
         let waiting = left.wait_for(|left| *left > 0);
@@ -164,7 +164,7 @@ impl Wyoming {
     }
 }
 
-/// A description as wyoming-piper and wyoming-faster-whisper send it.
+/// Returns a description as wyoming-piper and wyoming-faster-whisper send it.
 pub fn info() -> Value {
     let artifact = |name: &str, more: Value| {
         let mut artifact = json!({ "name": name, "description": format!("The {name}"), "installed": true,
@@ -189,7 +189,7 @@ pub fn info() -> Value {
     })
 }
 
-/// One event as the protocol describes it, with the data after the line.
+/// Returns one event as the protocol describes it, with the data after the line.
 pub fn event(kind: &str, data: &Value, payload: &[u8]) -> Vec<u8> {
     let data = data.to_string();
     let head = json!({ "type": kind, "version": "1.10.2", "data_length": data.len(),

@@ -147,7 +147,7 @@ async fn failures_are_reported() {
     }
 }
 
-/// The pieces of text, and the last piece or the error.
+/// Returns the pieces of text, and the last piece or the error.
 async fn streamed(bench: &Bench) -> (Vec<String>, Result<String, VoiceError>) {
     let stream = bench.voice().await.transcribe_stream(speech()).await;
     let mut stream = match stream {

@@ -64,7 +64,7 @@ impl Bench {
     }
 }
 
-/// The message of an error that the provider's server caused.
+/// Returns the message of an error that the provider's server caused.
 fn failed(error: VoiceError) -> String {
     let Problem {
         code,

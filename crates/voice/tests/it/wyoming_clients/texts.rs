@@ -32,7 +32,7 @@ fn stop(whole: &str) -> Vec<u8> {
     [event(&whole), event(&stop)].concat()
 }
 
-/// The texts that the vendor was asked to speak.
+/// Returns the texts that the vendor was asked to speak.
 fn asked(vendor: &OpenAiTts) -> Vec<Value> {
     let requests = vendor.requests();
     requests

@@ -11,7 +11,7 @@ use gatehouse_agents::{Approval, AskReason, AskingConversation, Source};
 use http::StatusCode;
 use std::fmt::Write as _;
 
-/// The call and its buttons. With `denies`, the button that denies it comes first.
+/// Returns the call and its buttons. With `denies`, the button that denies the call comes first.
 pub(super) fn question(language: Language, asked: &Approval, denies: bool) -> String {
     let title = language.say("Allow this call?", "Diesen Aufruf erlauben?");
     let mut page = head(language, title);
@@ -68,7 +68,7 @@ pub(super) fn question(language: Language, asked: &Approval, denies: bool) -> St
     page
 }
 
-/// The words before the label of the conversation of a call, as HTML.
+/// Returns the text before the label of a call's conversation, as HTML.
 fn started(language: Language, conversation: &AskingConversation) -> String {
     let from = conversation.from.as_deref().map(escape);
     let named = |english: &str, german: &str, from: String| {
@@ -121,7 +121,7 @@ fn buttons(language: Language, denies: bool) -> String {
     answers.into_iter().map(form).collect()
 }
 
-/// The page after an answer.
+/// Returns the page after an answer.
 pub(super) fn answered(language: Language, asked: &Approval, allow: bool) -> Bytes {
     let tool = &asked.shown.tool;
     let (title, text) = match (language, allow) {
@@ -147,7 +147,8 @@ pub(super) fn answered(language: Language, asked: &Approval, allow: bool) -> Byt
     notice(language, title, &text)
 }
 
-/// The page after an answer through a link that needs a login, such as after `approvals.links` was changed.
+/// Returns the page after an answer through a link that needs a login. A link needs one if `approvals.links` was
+/// changed, for example.
 pub(super) fn needs_login(language: Language) -> Response {
     let title = language.say("Log in to answer", "Zum Antworten anmelden");
     let text = language.say(

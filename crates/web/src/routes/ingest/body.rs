@@ -13,12 +13,12 @@ use std::time::Duration;
 
 /// The maximum pause between two parts of a body.
 const STILL: Duration = Duration::from_secs(15);
-/// The maximum total time. Webhook senders are servers and send quickly.
+/// The maximum total time. Webhook senders are servers, which send quickly.
 const IN_ALL: Duration = Duration::from_mins(1);
 /// Why a body was not read.
 #[derive(Debug)]
 pub(super) enum Unread {
-    /// The body exceeds the limit: the size announced or received so far, and the part that was kept.
+    /// The body exceeds the limit. Contains the announced or received size, and the part that was kept.
     TooLarge { size: u64, kept: Bytes },
     /// The body was incomplete or too slow.
     Refused(Problem),
@@ -26,8 +26,9 @@ pub(super) enum Unread {
     NoRoom,
 }
 
-/// Reads a whole body of at most `max_bytes`. Refuses a body with a larger announced size before it
-/// arrives. The share is charged while the body arrives and until the returned bytes are dropped.
+/// Reads a whole body of at most `max_bytes`. If the announced size is larger, refuses the body
+/// before it arrives. The share is charged while the body arrives and until the returned bytes are
+/// dropped.
 pub(super) async fn read(body: Body, max_bytes: usize, share: Share) -> Result<Bytes, Unread> {
     let announced = body.size_hint().lower();
     if usize::try_from(announced).map_or(true, |announced| announced > max_bytes) {

@@ -1,5 +1,5 @@
-//! The response to a call whose caller asks for progress: a stream of events with notifications while the call runs,
-//! and its response at the end.
+//! The response to a call whose caller requests progress: a stream of notifications while the call runs, with its
+//! response at the end.
 
 use crate::while_live::Credential;
 use axum::BoxError;
@@ -16,8 +16,8 @@ use tokio::time::{Instant, Interval, interval_at};
 const EVERY: Duration = Duration::from_secs(10);
 const ENDED: &str = "the credential has ended";
 
-/// The body. It breaks off when the credential ends. Then, and if the client disconnects, the call continues, unless its
-/// method ends with its caller.
+/// Returns the body. It breaks off when the credential ends. The call continues then, and also if the client
+/// disconnects, unless its method ends with its caller.
 pub(super) fn body(
     reply: Boxed<Option<Reply>>,
     progress: Progress,
@@ -30,8 +30,8 @@ pub(super) fn body(
     Body::from_stream(credential.limit_work(events, || BoxError::from(ENDED)))
 }
 
-/// Sends a notification at each tick, which stands for [`EVERY`]. `confirm` completes before the response is sent, and
-/// decides whether it is.
+/// Sends a notification at each tick, which represents [`EVERY`]. `confirm` completes before the response is sent, and
+/// decides whether to send it.
 fn events(
     reply: Boxed<Option<Reply>>,
     progress: Progress,
@@ -77,7 +77,7 @@ mod tests {
 
     type Events = BoxStream<'static, Result<Bytes, BoxError>>;
 
-    /// A call that runs until its response is sent.
+    /// Returns a call that runs until its response is sent.
     fn running(confirmed: Result<(), Problem>) -> (oneshot::Sender<String>, Events) {
         let (answer, answered) = oneshot::channel::<String>();
         let reply: Boxed<Option<Reply>> =

@@ -26,7 +26,7 @@ pub(super) struct Part {
 }
 
 impl Content {
-    /// The text. `field` names the member in errors.
+    /// Returns the text. `field` names the member in errors.
     pub(super) fn text(self, field: &str) -> Result<String, Problem> {
         let parts = match self {
             Self::Text(text) => return Ok(text),
@@ -43,12 +43,12 @@ impl Content {
     }
 }
 
-/// A conversation in the making.
+/// A conversation that is being built.
 #[derive(Debug, Default)]
 pub(super) struct Conversation {
     system: Vec<String>,
     messages: Vec<ChatMessage>,
-    /// The names of the tools by the IDs of their calls.
+    /// The names of the tools by call ID.
     calls: HashMap<String, String>,
 }
 
@@ -61,7 +61,7 @@ impl Conversation {
         self.messages.push(ChatMessage::user(text));
     }
 
-    /// Adds an answer of the model. Calls directly after an answer belong to it.
+    /// Adds an answer of the model. Calls directly after an answer belong to the answer.
     pub(super) fn push_assistant(&mut self, said: String, made: Vec<ToolCall>) {
         for call in &made {
             self.calls.insert(call.id.clone(), call.name.clone());
@@ -96,7 +96,7 @@ impl Conversation {
         Ok(())
     }
 
-    /// The system prompt and the messages.
+    /// Returns the system prompt and the messages.
     pub(super) fn finish(self) -> (Option<String>, Vec<ChatMessage>) {
         let system = self.system.join("\n\n");
         (Some(system).filter(|text| !text.is_empty()), self.messages)
@@ -179,7 +179,7 @@ pub(super) fn within(
     }
 }
 
-/// Refuses names of tools that providers refuse.
+/// Refuses names of tools that providers would refuse.
 pub(super) fn tool_name(name: &str) -> Result<(), Problem> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if (1..=64).contains(&name.len()) && name.chars().all(allowed) {

@@ -1,6 +1,6 @@
 //! Paths compatible with `OpenAI`'s API (<https://platform.openai.com/docs/api-reference>) for agents and language
-//! models, so its clients can use this server. A model is `agent/<id>` or `provider/model`. The paths for audio are
-//! in `voice`.
+//! models. `OpenAI`'s clients can use this server through them. A model is `agent/<id>` or `provider/model`. The paths
+//! for audio are in `voice`.
 
 pub(in crate::routes) mod chat;
 mod message;
@@ -43,7 +43,7 @@ struct Origin {
 
 impl Origin {
     fn of(app: &App, request: &Request) -> Result<Self, Problem> {
-        // The gate inserts this. A handler must not run without it.
+        // The gate inserts the arrival. A handler must not run without it.
         let arrival: Option<&Arrival> = request.extensions().get();
         let arrival = arrival.ok_or_else(Problem::internal)?;
         Ok(Self {
@@ -54,7 +54,7 @@ impl Origin {
     }
 }
 
-/// Whether the caller may use language models and agents here.
+/// Returns whether the caller may use language models and agents through these paths.
 fn may_chat(identity: Option<&AuthIdentity>) -> bool {
     let paths = ["/v1/chat/completions", "/v1/responses"];
     identity.is_some_and(|identity| paths.iter().any(|path| identity.may_call(path)))

@@ -1,5 +1,5 @@
 //! `GET /v1/models` (<https://platform.openai.com/docs/api-reference/models>): lists the agents, the language models,
-//! the voice providers by ID, and `OpenAI`'s names of voice models, which stand for the configured provider.
+//! the voice providers by ID, and `OpenAI`'s names of voice models. These names stand for the configured provider.
 
 use super::{may_chat, target};
 use crate::app::App;
@@ -83,7 +83,7 @@ fn is_named(id: &str, asked: &str) -> bool {
     id == asked
 }
 
-/// The models that the caller can use.
+/// Returns the models that the caller can use.
 async fn models(app: &App, requester: &Requester) -> Result<Vec<Model>, Problem> {
     let services = app.services();
     let mut all = Vec::new();
@@ -109,7 +109,7 @@ async fn language_models(services: &Services) -> Result<Vec<Model>, Problem> {
     Ok(all)
 }
 
-/// The usable voice models, including providers that lists do not show.
+/// Returns the usable voice models, including providers that lists do not show.
 #[cfg(feature = "voice")]
 async fn voice_models(voice: &Voice) -> Vec<Model> {
     let (tts, stt) = (

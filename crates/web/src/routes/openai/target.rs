@@ -13,10 +13,10 @@ use std::time::Duration;
 
 /// The provider part of an agent's name.
 pub(super) const AGENT: &str = "agent";
-/// How long a streamed response waits for the first piece, so that an early failure has its own status.
+/// How long a streamed response waits for the first piece. A failure within this time has its own HTTP status.
 const FIRST_PIECE: Duration = Duration::from_secs(5);
 
-/// The error for a `model` that names nothing.
+/// Returns the error for a `model` that names nothing.
 pub(super) fn unknown_model() -> Problem {
     let message = "The model does not exist. Models are `agent/<id>` and `provider/model`.";
     Problem::new(ErrorCode::NotFound, message).with("field", "model")
@@ -58,14 +58,14 @@ pub(super) async fn answer(
     })
 }
 
-/// The answer for a response that is sent as a whole. When the credential of the request ends, the work stops, and the
-/// answer ends with an error. Confirm the credential before the response is sent.
+/// Wraps the answer of a response that is sent as a whole. When the credential of the request ends, the work stops, and
+/// the answer ends with an error. Confirm the credential before sending the response.
 pub(super) fn whole(answer: AnswerStream, credential: &Credential) -> AnswerStream {
     credential.limit_work(answer, not_authenticated)
 }
 
-/// The answer for a streamed response. When the credential of the request ends, the work stops, and the answer ends
-/// with an error. Waits a moment for the first piece, and fails if it is an error.
+/// Wraps the answer of a streamed response. When the credential of the request ends, the work stops, and the answer
+/// ends with an error. Waits up to [`FIRST_PIECE`] for the first piece, and fails if it is an error.
 pub(super) async fn streamed(
     answer: AnswerStream,
     credential: Credential,
@@ -78,7 +78,8 @@ pub(super) async fn streamed(
     }
 }
 
-/// The conversation in the form that an agent accepts. The agent uses its own tools and settings.
+/// Returns the conversation in the form that an agent accepts. The agent uses its own tools and
+/// settings.
 fn one_off(agent: &str, request: ChatRequest, actor: Actor) -> Result<OneOffRequest, Problem> {
     if !request.tools.is_empty() {
         let reason = "an agent uses its own tools; offer yours to a `provider/model`";
@@ -112,7 +113,7 @@ fn one_off(agent: &str, request: ChatRequest, actor: Actor) -> Result<OneOffRequ
     })
 }
 
-/// Converts a failure, with the caller's name of the field.
+/// Converts a failure. Errors use the caller's names of the fields.
 fn named(error: AgentsError) -> Problem {
     to_problem(match error {
         AgentsError::Invalid {

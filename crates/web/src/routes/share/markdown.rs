@@ -1,6 +1,6 @@
-//! Renders an agent's Markdown as harmless HTML. The author is not trusted: HTML in the text is shown as
-//! text, nothing is loaded, and links lead only to the web or to a mail program. The page
-//! (`ui/src/parts/markdown.ts`) renders the same text by the same rules.
+//! Renders an agent's Markdown as harmless HTML. The author is not trusted: HTML in the text is shown as text, nothing
+//! is loaded, and links lead only to the web or to a mail program. The web UI (`ui/src/parts/markdown.ts`) renders the
+//! same text by the same rules.
 
 use crate::markdown::push;
 use pulldown_cmark::{CowStr, Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd, html};
@@ -70,7 +70,7 @@ impl<'a> Safe<'a> {
             }),
             Event::End(TagEnd::Heading(_)) => Event::End(TagEnd::Heading(self.heading.level())),
             Event::TaskListMarker(is_done) => Event::Text(if is_done { "☑ " } else { "☐ " }.into()),
-            // A single line break in a chat message is meant as a line break.
+            // A single line break in a chat message is an intended line break.
             Event::SoftBreak => Event::HardBreak,
             other => other,
         };
@@ -101,7 +101,7 @@ impl<'a> Safe<'a> {
             return;
         };
         let inside = self.events.get(link.began_at..).unwrap_or_default();
-        // A link without text shows its address.
+        // A link without text shows its URL.
         if !inside
             .iter()
             .any(|event| matches!(event, Event::Text(_) | Event::Code(_)))

@@ -21,7 +21,7 @@ use tokio::sync::Semaphore;
 /// The number of pages rendered concurrently. Each takes a few megabytes.
 static PAGES: Semaphore = Semaphore::const_new(4);
 
-/// Every ID costs one lookup. Unknown and revoked IDs get the same response.
+/// Returns the page. Every ID causes one lookup. Unknown and revoked IDs get the same response.
 pub(super) async fn get(
     State(app): State<App>,
     requester: Requester,
@@ -29,7 +29,7 @@ pub(super) async fn get(
     id: Result<Path<String>, PathRejection>,
 ) -> Result<Response, Refusal> {
     let id = id.map(|Path(id)| id).unwrap_or_default();
-    // Rendering a page may take much memory, so limit the concurrency.
+    // The concurrency is limited, because rendering a page may take much memory.
     let _turn = PAGES.acquire().await.map_err(|_| Problem::internal())?;
     let shared = app.services().agents.shared_session(&id).await;
     let shared = shared.map_err(to_problem)?;
@@ -48,7 +48,7 @@ pub(super) async fn get(
     Ok(respond(Charged::bytes(page, share), Forms::None))
 }
 
-/// The page for an unknown or revoked ID.
+/// Returns the page for an unknown or revoked ID.
 fn no_share(language: Language) -> Response {
     let title = language.say("Link not found", "Link nicht gefunden");
     let text = language.say(

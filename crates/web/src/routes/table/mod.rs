@@ -53,14 +53,14 @@ impl Route {
         self
     }
 
-    /// The body is a form with a file.
+    /// Declares that the body is a form with a file.
     #[cfg(feature = "voice")]
     const fn takes_form<T: JsonSchema>(mut self) -> Self {
         self.body_type = "multipart/form-data";
         self.takes::<T>()
     }
 
-    /// The body is a file.
+    /// Declares that the body is a file.
     const fn takes_bytes<T: JsonSchema>(mut self, media_type: &'static str) -> Self {
         self.body_type = media_type;
         self.takes::<T>()

@@ -1,4 +1,4 @@
-//! Routes for clients of `OpenAI`'s API. Those for audio are in `voice`.
+//! Routes for clients of `OpenAI`'s API. The routes for audio are in `voice`.
 
 use super::{READ, WRITE, row};
 use crate::route::{Route, Verb};

@@ -104,7 +104,7 @@ pub(super) async fn read_form(
     check_is_form(parts)?;
     let mut copy = share.sibling();
     let bytes = body::read(body, MAX_UPLOAD_BYTES, share).await?;
-    // The values extracted from the form are copies.
+    // The values extracted from the form are copies, so they are charged separately.
     if !copy.grow(bytes.len()) {
         return Err(body::no_room());
     }
@@ -149,8 +149,8 @@ fn check_is_form(parts: &Parts) -> Result<(), Problem> {
     Err(Problem::new(ErrorCode::UnsupportedMediaType, message))
 }
 
-/// The body has already been read with its size and time limits. The form parser copies all available data,
-/// so it receives the body in pieces.
+/// Opens the form parser. The body has already been read within its size and time limits. The parser copies all
+/// available data, so it receives the body in pieces.
 async fn open(parts: &Parts, bytes: Bytes) -> Result<Multipart, Problem> {
     let pieces = stream::unfold(bytes, |mut left| async move {
         tokio::task::yield_now().await;

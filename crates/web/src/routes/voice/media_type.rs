@@ -6,19 +6,19 @@ pub(super) fn essence(media_type: &str) -> String {
     essence.trim().to_ascii_lowercase()
 }
 
-/// Whether a client may send audio with this media type, including generic types.
+/// Returns whether a client may send audio with this media type, including generic types.
 pub(super) fn may_be_audio(media_type: &str) -> bool {
     media_type.is_empty()
         || media_type.starts_with("audio/")
         || format_of(media_type).is_some()
         || media_type == "application/octet-stream"
-        // The default content type of curl's `--data-binary`.
+        // curl's `--data-binary` sends this content type by default.
         || media_type == "application/x-www-form-urlencoded"
 }
 
-/// Whether the type is raw samples as used by telephony and RTP (RFC 3551, section 4.5.11; RFC 3190). They
-/// are big-endian, with a rate and channels given only in the parameters. Decoding them as our `pcm` would
-/// produce noise.
+/// Returns whether the type means raw samples in telephony and RTP (RFC 3551, section 4.5.11; RFC 3190). Such samples
+/// are big-endian, and only the parameters contain the rate and the channels. Decoding them as our `pcm` would produce
+/// noise.
 pub(super) fn is_network_pcm(media_type: &str) -> bool {
     matches!(
         media_type,
@@ -26,7 +26,7 @@ pub(super) fn is_network_pcm(media_type: &str) -> bool {
     )
 }
 
-/// The format that a media type names (the IANA registry, and what browsers and older programs send).
+/// Returns the format that a media type names (the IANA registry, and what browsers and older programs send).
 pub(super) fn format_of(media_type: &str) -> Option<&'static str> {
     Some(match media_type {
         "audio/mpeg" | "audio/mp3" | "audio/x-mp3" | "audio/mpeg3" => "mp3",
@@ -42,7 +42,7 @@ pub(super) fn format_of(media_type: &str) -> Option<&'static str> {
     })
 }
 
-/// The format according to the file extension.
+/// Returns the format according to the file extension.
 pub(super) fn format_of_file(name: &str) -> Option<&'static str> {
     let (_, ending) = name.rsplit_once('.')?;
     Some(match ending.to_ascii_lowercase().as_str() {

@@ -12,7 +12,7 @@ use gatehouse_domain::Problem;
 use gatehouse_services::to_problem;
 use gatehouse_voice::VoiceError;
 
-/// Converts a failure for the caller and renames fields that have other names here than in the methods.
+/// Converts a failure for the caller. Renames fields whose names here differ from the names in the methods.
 fn renamed(error: VoiceError, names: &[(&str, &str)]) -> Problem {
     to_problem(match error {
         VoiceError::Invalid { field, reason } => {

@@ -3,7 +3,7 @@
 use http::HeaderMap;
 use http::header::{IF_RANGE, RANGE};
 
-/// The part to respond with.
+/// The part of the content to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     Whole,
@@ -77,7 +77,7 @@ mod tests {
             ("bytes=10-11", Part::Nothing),
             ("bytes=99999999999999999999999-", Part::Nothing),
             ("bytes=-0", Part::Nothing),
-            // Invalid, or more than one range.
+            // The range is invalid, or there are several ranges.
             ("bytes=5-3", Part::Whole),
             ("bytes=-", Part::Whole),
             ("bytes=a-b", Part::Whole),

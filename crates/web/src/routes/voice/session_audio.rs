@@ -24,7 +24,7 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use schemars::JsonSchema;
 use std::ops::Range;
 
-/// Browsers may cache it but must revalidate, so a user who has logged out cannot play it.
+/// Browsers may cache the audio but must revalidate it. After logout, it cannot be played.
 const ASK_AGAIN: HeaderValue = HeaderValue::from_static("private, no-cache");
 
 type Pairs = Result<Query<Vec<(String, String)>>, QueryRejection>;
@@ -138,8 +138,8 @@ pub(in crate::routes) async fn get(
     })
 }
 
-/// Streams a range of the audio. If the audio is deleted or the credential ends meanwhile, the response breaks off, and
-/// the caller detects that it is incomplete.
+/// Streams a range of the audio. If the audio is deleted or the credential ends during the transfer, the response
+/// breaks off, and the caller detects that it is incomplete.
 fn answer(app: &App, audio: &StoredAudio, bytes: Range<usize>, credential: Credential) -> Response {
     let number = |n: usize| u64::try_from(n).unwrap_or(u64::MAX);
     let (from, to) = (number(bytes.start), number(bytes.end));
@@ -152,7 +152,7 @@ fn answer(app: &App, audio: &StoredAudio, bytes: Range<usize>, credential: Crede
     response
 }
 
-/// An empty body with the content length of the audio.
+/// Returns an empty body with the content length of the audio.
 fn empty(length: usize) -> Response {
     let mut response = Response::new(Body::empty());
     let headers = response.headers_mut();

@@ -1,4 +1,5 @@
-//! `POST /api/tts/stream`: like `tts.convert`, but streams the audio as it is generated.
+//! `POST /api/tts/stream`: converts text like `tts.convert`, but streams the audio as it is
+//! generated.
 
 use crate::app::App;
 use crate::body::read_large_json;
@@ -24,9 +25,9 @@ pub(in crate::routes) async fn post(
     Ok(respond(streamed.map_err(to_problem)?, credential)?)
 }
 
-/// Builds the response once the first bytes are available, with a success status. A later failure breaks
-/// off the body, and the client detects that it is incomplete. So does the end of the credential. A client that
-/// disconnects stops the synthesis.
+/// Builds the response, with a success status, when the first bytes are available. A later failure or the end of the
+/// credential breaks off the body, and the client detects that it is incomplete. If the client disconnects, the
+/// synthesis stops.
 pub(super) fn respond(speech: Streamed, credential: Credential) -> Result<Response, Problem> {
     let facts = facts(&speech)?;
     let provider = speech.provider;
@@ -44,7 +45,7 @@ pub(super) fn respond(speech: Streamed, credential: Credential) -> Result<Respon
     Ok(response)
 }
 
-/// The response headers that describe the speech.
+/// Returns the response headers that describe the speech.
 pub(super) fn facts(speech: &Streamed) -> Result<HeaderMap, Problem> {
     let mut headers = HeaderMap::new();
     let facts = [
@@ -64,7 +65,8 @@ pub(super) fn facts(speech: &Streamed) -> Result<HeaderMap, Problem> {
     Ok(headers)
 }
 
-/// The providers tried and their results, such as `tts_cloud_1=PROVIDER_FAILED, tts_cloud_2=ok`.
+/// Returns the providers tried and their results, such as
+/// `tts_cloud_1=PROVIDER_FAILED, tts_cloud_2=ok`.
 fn attempts(attempts: &[Attempt]) -> String {
     let reported = attempts
         .iter()

@@ -1,4 +1,4 @@
-//! What a decoder returns, and why it fails.
+//! The results and errors of a decoder.
 
 use gatehouse_rpc::memory_budget::Share;
 

@@ -1,13 +1,14 @@
-//! Limits how much audio may arrive: the amount of one microphone, some of it early.
+//! Limits the amount of arriving audio to the output of one microphone, with some audio ahead of
+//! time.
 
 use gatehouse_domain::Problem;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How much audio may arrive ahead of real time, for a client whose network stalled.
+/// The amount of audio that may arrive ahead of real time, for a client whose network stalled.
 pub(super) const EARLY: Duration = Duration::from_secs(30);
 
-/// The audio that may still arrive now.
+/// The amount of audio that may currently arrive.
 #[derive(Debug)]
 pub(super) struct Allowance {
     began: Instant,
@@ -16,7 +17,7 @@ pub(super) struct Allowance {
 }
 
 impl Allowance {
-    /// For samples of two bytes at this sample rate.
+    /// Creates an allowance for samples of two bytes at this sample rate.
     pub(super) fn new(rate: u32, now: Instant) -> Self {
         Self {
             began: now,
@@ -25,7 +26,7 @@ impl Allowance {
         }
     }
 
-    /// Takes the bytes of a message. Fails if that is more than a microphone can have recorded.
+    /// Takes the bytes of a message. Fails if there are more than a microphone can have recorded.
     pub(super) fn take(&mut self, bytes: usize, now: Instant) -> Result<(), Problem> {
         self.taken = self
             .taken
@@ -33,7 +34,7 @@ impl Allowance {
         let passed = now.saturating_duration_since(self.began) + EARLY;
         let passed = u64::try_from(passed.as_millis()).unwrap_or(u64::MAX);
         let allowed = passed.saturating_mul(self.bytes_per_second) / 1000;
-        // A pause does not allow the client to send more later.
+        // After a pause, the client may not send more than before the pause.
         self.taken = self.taken.max(allowed.saturating_sub(self.usual()));
         if self.taken > allowed {
             let message = "More audio arrived than one microphone can record.";
@@ -67,7 +68,7 @@ mod tests {
         let mut allowance = Allowance::new(16_000, start);
         let later = start + Duration::from_secs(100);
         allowance.take(0, later).unwrap();
-        // The time without audio is not added.
+        // The time without audio does not increase the allowance.
         allowance.take(30 * 32_000, later).unwrap();
         assert!(allowance.take(2, later).is_err());
     }

@@ -1,4 +1,4 @@
-//! Counts the open conversations, in total and per caller. Each of them holds memory for audio and a detector.
+//! Counts the open conversations, in total and per caller. Each conversation uses memory for audio and a detector.
 
 use gatehouse_rpc::memory_budget::Holder;
 use std::collections::HashMap;
@@ -13,7 +13,7 @@ pub(super) const MAX_TALKS_PER_HOLDER: usize = 16;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TalkPlaces(Arc<Mutex<HashMap<Holder, usize>>>);
 
-/// A slot among the conversations, until it is dropped.
+/// A slot for a conversation. Dropping it releases the slot.
 #[derive(Debug)]
 pub(super) struct TalkPlace {
     places: TalkPlaces,
@@ -25,7 +25,7 @@ impl TalkPlaces {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a slot; `None` if there are too many.
+    /// Takes a slot. Returns `None` if there are too many conversations.
     pub(super) fn admit(&self, holder: Holder) -> Option<TalkPlace> {
         let mut held = self.lock();
         let (all, own) = (held.values().sum::<usize>(), held.get(&holder).copied());

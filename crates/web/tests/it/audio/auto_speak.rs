@@ -26,7 +26,7 @@ async fn check_audio(harness: &Harness, answer: &Value, text: &str) {
     );
 }
 
-/// Uploads a recording of "Hello there." to the session and sends its text, with the audio ID or without.
+/// Uploads a recording of "Hello there." to the session and sends its text, with or without the audio ID.
 async fn say_aloud(harness: &Harness, session: &str, by_id: bool) -> Value {
     let path = format!("/api/sessions/{session}/audio");
     let posted = harness
@@ -267,7 +267,8 @@ async fn markup_moves_no_text_to_a_vendor_that_the_owner_did_not_choose() {
     let spoken = harness.vendor.spoken().pop().unwrap();
     assert_eq!(spoken["voice"], "alloy", "the persona is ignored too");
 
-    // The owner may allow it. The vendor is not configured here, so nothing is spoken.
+    // The owner may allow a persona of the model. The vendor is not configured here, so nothing is
+    // spoken.
     let allow = json!({ "id": "eve", "allowMarkup": true });
     let shown = harness.owner.rpc("voice.personas.update", allow).await;
     assert_eq!(shown.unwrap()["allow_markup"], true);

@@ -1,5 +1,5 @@
-//! Audio over HTTP and automatically spoken answers: a real server, a fake speech vendor that follows
-//! `OpenAI`'s documentation, and a scripted model.
+//! Audio over HTTP and automatically spoken answers, with a real server, a scripted model and a fake speech vendor that
+//! follows `OpenAI`'s documentation.
 
 mod auto_speak;
 mod openai;
@@ -71,7 +71,7 @@ impl Model {
         self.held.add_permits(1);
     }
 
-    /// The system prompt of the latest request.
+    /// Returns the system prompt of the latest request.
     fn prompt(&self) -> String {
         let seen = self.fake.seen();
         seen.last().unwrap()["messages"][0]["content"].to_string()
@@ -203,7 +203,7 @@ async fn bytes(request: reqwest::RequestBuilder) -> Bytes {
     }
 }
 
-/// A test tone with this number of samples at 24 kHz.
+/// Returns a test tone with this number of samples at 24 kHz.
 fn sound(samples: usize) -> Sound {
     let wave = |n: usize| i16::try_from(n % 200).unwrap() * 100 - 10_000;
     Sound {

@@ -5,7 +5,7 @@ use super::{Harness, bytes, form, upload, wav};
 use gatehouse_testkit::{Actor, Options, Reply};
 use serde_json::{Value, json};
 
-/// A client with an API key.
+/// Returns a client with an API key.
 async fn client(harness: &Harness) -> Actor {
     let scopes = ["operator.read", "operator.write"];
     harness.server.api_key(&harness.owner, &scopes).await
@@ -133,7 +133,7 @@ async fn openais_names_say_nothing_to_others() {
     let got = bytes(client.request("POST", "/v1/audio/speech").json(&body)).await;
     assert_eq!(got.header("x-provider"), "tts_cloud_2");
     assert_eq!(harness.vendor.spoken()[0]["voice"], "nova");
-    // So does a request with a persona of that vendor.
+    // A request with a persona of that vendor uses it too.
     let persona = json!({ "id": "ada", "label": "Ada", "provider": "openai" });
     harness
         .owner

@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use gatehouse_testkit::Actor;
 use serde_json::{Value, json};
 
-/// The data of the events of a body.
+/// Returns the data of the events of a body.
 pub fn events(body: &[u8]) -> Vec<Value> {
     let body = std::str::from_utf8(body).unwrap();
     let events = body.split("\n\n").filter(|event| !event.is_empty());
@@ -16,7 +16,7 @@ pub fn events(body: &[u8]) -> Vec<Value> {
         .collect()
 }
 
-/// The audio of the deltas, and the events after them.
+/// Returns the audio of the deltas and the events after them.
 fn spoken(events: &[Value]) -> (Vec<u8>, &[Value]) {
     let is_delta = |event: &&Value| event["type"] == "speech.audio.delta";
     let count = events.iter().take_while(is_delta).count();

@@ -27,7 +27,7 @@ async fn send(socket: &mut Socket, session: &str) {
     assert!(sent.get("error").is_none(), "{sent}");
 }
 
-/// The events up to the end of the speech, with their names.
+/// Returns the events up to the end of the speech, with their names.
 async fn until_spoken(socket: &mut Socket) -> Vec<(String, Value)> {
     let mut all = Vec::new();
     loop {
@@ -93,7 +93,7 @@ async fn the_first_part_arrives_while_the_model_still_writes() {
     assert_ne!(last["audio_id"], part["audio_id"]);
     assert_eq!(harness.vendor.texts(), [FIRST, SECOND]);
 
-    // The message has one recording of the whole.
+    // The message has one recording of the whole answer.
     let history = harness.messages(&session).await;
     let stored = history.last().unwrap();
     assert_eq!(
@@ -168,7 +168,7 @@ async fn code_is_not_spoken_and_a_failure_ends_the_speech() {
     send(&mut socket, &session).await;
     let received = until_spoken(&mut socket).await;
     let (_, end) = received.last().unwrap();
-    // The part that was heard is named again.
+    // The part that the user heard is named again.
     assert_eq!((&end["part"], end.get("recording")), (&json!(0), None));
     assert!(end["audio_id"].is_string(), "{end}");
     assert_eq!(end["error"]["code"], "PROVIDER_FAILED");
@@ -224,7 +224,7 @@ async fn in_mode_tagged_speech_begins_with_the_marker() {
         (None, None)
     );
     assert_eq!(harness.vendor.texts(), [] as [&str; 0]);
-    // A pair is spoken when it is closed, while the model still writes.
+    // A pair of markers is spoken when it is closed, while the model is still writing.
     harness.model.will_say(&[
         &first,
         "[[tts]]",

@@ -49,7 +49,7 @@ async fn the_first_bytes_come_before_the_last_and_who_leaves_ends_it() {
     harness.vendor.until_left(1).await;
 }
 
-/// Ends within a second over both transports.
+/// The answer ends within a second over both transports.
 #[tokio::test]
 async fn a_call_that_nobody_waits_for_ends_at_the_vendor() {
     let harness = Harness::new().await;
@@ -157,7 +157,7 @@ async fn streamed_speech_ends_with_the_key_of_its_request() {
     let openai = begun(&client, "/v1/audio/speech", json!({ "input": "hang" })).await;
     let events = json!({ "input": "hang", "stream_format": "sse" });
     let events = begun(&client, "/v1/audio/speech", events).await;
-    // The same speech for another caller.
+    // Another caller gets the same speech.
     let mut others = begun(&harness.owner, "/api/tts/stream", own()).await;
     assert_eq!(harness.vendor.spoken().len(), 1);
 

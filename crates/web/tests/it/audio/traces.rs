@@ -1,4 +1,4 @@
-//! Spans of speech: who asks for it, and which trace it belongs to.
+//! Trace spans of speech, their caller and their trace.
 
 use super::talk::Talking;
 use super::{Harness, bytes};
@@ -16,7 +16,7 @@ async fn traced() -> (Collector, Harness) {
     (collector, Harness::with(options).await)
 }
 
-/// The parts of an answer, each with a span under that of the turn.
+/// The parts of an answer. Each has a span below the span of the turn.
 fn is_spoken_by(seen: &Seen, turn: &Value, count: usize) {
     let speech = named(seen, "speech.synthesize");
     assert_eq!(speech.len(), count, "{:#?}", seen.spans);

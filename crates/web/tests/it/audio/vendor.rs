@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex};
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, watch};
 
-/// How often a call that fails temporarily is made.
+/// The number of attempts of a call that fails temporarily.
 pub const ATTEMPTS: usize = 4;
 pub const KEY: &str = "sk-voice-test";
 const MODELS: [&str; 3] = ["tts-1", "tts-1-hd", "gpt-4o-mini-tts"];
@@ -74,19 +74,19 @@ impl Vendor {
         self.held.send_replace(is_held);
     }
 
-    /// The bodies of the speech requests.
+    /// Returns the bodies of the speech requests.
     pub fn spoken(&self) -> Vec<Value> {
         self.spoken.lock().unwrap().clone()
     }
 
-    /// The texts of the speech requests.
+    /// Returns the texts of the speech requests.
     pub fn texts(&self) -> Vec<String> {
         let spoken = self.spoken();
         let text = |body: &Value| body["input"].as_str().unwrap().to_owned();
         spoken.iter().map(text).collect()
     }
 
-    /// The forms of the transcription requests.
+    /// Returns the forms of the transcription requests.
     pub fn heard(&self) -> Vec<Form> {
         self.heard.lock().unwrap().clone()
     }
@@ -107,13 +107,13 @@ impl Vendor {
         let error = json!({ "error": { "message": message, "type": "invalid_request_error",
             "param": null, "code": null } });
         let status = StatusCode::from_u16(status).unwrap();
-        // The caller may try again at once, so tests do not wait for its own delays.
+        // Allows an immediate retry, so tests do not wait for the default delays.
         let again = (status == StatusCode::TOO_MANY_REQUESTS).then_some([("retry-after", "0")]);
         (status, again, Json(error)).into_response()
     }
 }
 
-/// The audio for a text.
+/// Returns the audio for a text.
 pub fn audio_of(text: &str, format: &str) -> Vec<u8> {
     let format = Format::parse(format).unwrap();
     encode(&sound(2400 + 240 * text.len()), format).unwrap()
@@ -125,7 +125,7 @@ fn is_known(headers: &HeaderMap) -> bool {
         .is_some_and(|value| *value == format!("Bearer {KEY}"))
 }
 
-/// The vendor's error for a speech request, if any.
+/// Returns the vendor's error for a speech request, if any.
 fn fault(body: &Value) -> Option<(u16, &'static str)> {
     let known = [
         "model",
@@ -203,7 +203,8 @@ async fn speak(
     ([("content-type", media_type)], body).into_response()
 }
 
-/// Sends half of the audio, then an error, or then nothing until the caller disconnects.
+/// Sends half of the audio, then an error. With `None`, sends nothing more until the caller
+/// disconnects.
 fn in_the_middle(
     audio: &[u8],
     error: Option<io::Error>,
@@ -227,7 +228,7 @@ fn in_the_middle(
     }))
 }
 
-/// Records the form; returns it with the size of its file.
+/// Records the form. Returns it with the size of its file.
 async fn received(vendor: &Vendor, mut form: Multipart) -> (Form, usize) {
     let (mut fields, mut file) = (Form::new(), Vec::new());
     while let Some(field) = form.next_field().await.unwrap() {
@@ -275,8 +276,8 @@ async fn translate(State(vendor): State<Vendor>, headers: HeaderMap, form: Multi
     Json(answer).into_response()
 }
 
-/// The events of a transcript: `TranscriptTextDeltaEvent` and `TranscriptTextDoneEvent` in `OpenAI`'s OpenAPI
-/// document. The text `break` breaks off.
+/// Returns the events of a transcript, which are `TranscriptTextDeltaEvent` and `TranscriptTextDoneEvent` in `OpenAI`'s
+/// OpenAPI document. The stream of the text `break` breaks off.
 fn events(text: &str) -> Response {
     let deltas = text.split_inclusive(' ');
     let deltas = deltas

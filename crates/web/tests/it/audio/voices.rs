@@ -147,7 +147,7 @@ async fn a_provider_is_tested_and_a_new_key_is_untested() {
             json!("http://127.0.0.1:9/v1"),
         )
         .await;
-    // A key in the request takes the place of the missing one, and is not stored.
+    // A key in the request replaces the missing key and is not stored.
     let key = "el-test-abcdefgh-0000";
     let params = json!({ "kind": "tts", "provider": "elevenlabs", "key": key });
     let unsaved = call("voice.test", params).await.unwrap();

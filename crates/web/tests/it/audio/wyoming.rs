@@ -9,7 +9,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-/// A port that was free a moment ago.
+/// Returns a port that was free a moment ago.
 fn address() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.local_addr().unwrap()
@@ -20,7 +20,7 @@ async fn harness(address: SocketAddr) -> Harness {
     Harness::with(Options::default().env("SERVICE_VOICE__WYOMING__BIND", &bind)).await
 }
 
-/// The Python interpreter with the client.
+/// Returns the Python interpreter with the client.
 pub(super) fn interpreter() -> Option<PathBuf> {
     prepared("GATEHOUSE_TEST_PYTHON", "the Wyoming client")
 }
@@ -62,7 +62,7 @@ async fn the_protocol_s_own_client_speaks_and_transcribes() {
     assert_eq!(asked["language"], ["en"]);
 }
 
-/// One event as the protocol writes it.
+/// Returns one event as the protocol writes it.
 fn event(head: &Value) -> Vec<u8> {
     format!("{head}\n").into_bytes()
 }
@@ -78,7 +78,7 @@ async fn what_is_malformed_or_has_failed_ends_the_connection() {
     ] {
         assert_eq!(raw(address, &bad).await, b"");
     }
-    // A request that is refused is read to its end.
+    // The body of a refused request is read to its end.
     let odd = json!({ "rate": 96_000, "width": 2, "channels": 1 });
     let sent = [
         event(&json!({ "type": "audio-start", "data": odd })),

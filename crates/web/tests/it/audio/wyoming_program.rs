@@ -1,4 +1,4 @@
-//! A Wyoming program of the protocol's own Python package as the server that speaks and transcribes.
+//! The server that speaks and transcribes is a Wyoming program from the protocol's own Python package.
 
 use super::wyoming::interpreter;
 use super::{Harness, bytes};
@@ -34,7 +34,7 @@ impl Program {
         Some(Self { child, shown, port })
     }
 
-    /// The next request that the program received.
+    /// Returns the next request that the program received.
     async fn request(&mut self) -> Value {
         let line = self.shown.next_line().await.unwrap().expect("a request");
         serde_json::from_str(&line).unwrap()

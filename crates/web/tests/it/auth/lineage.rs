@@ -1,4 +1,4 @@
-//! A credential made with another one has no more permissions and ends with it.
+//! A credential that was created with another credential has no more permissions and ends with it.
 
 use crate::steps::{
     behind_trusted_proxy, light_owner, log_in_by_passkey, new_session, register_passkey,
@@ -31,7 +31,8 @@ pub(super) async fn pair(maker: &Actor, more: Value) -> Value {
     maker.rpc("pairing.create", params).await.unwrap()
 }
 
-/// Pairs a device, and another one from its connection. Returns the device, the connection, and the token of the other.
+/// Pairs a device, then pairs another device from its connection. Returns the device, the connection and the token of
+/// the second device.
 async fn pair_from_a_device(server: &TestServer, owner: &Actor) -> (Value, Socket, Value) {
     let device = pair(owner, json!({})).await;
     let mut socket = server.socket(&server.remote(), "/ws").await;
@@ -229,14 +230,14 @@ async fn a_device_may_be_given_an_end_and_networks() {
     }
 }
 
-/// The caller's own session in the list.
+/// Returns the caller's own session in the list.
 pub(super) async fn own(session: &Actor) -> Value {
     let list = session.get("/api/auth/sessions").await.expect(200);
     let mut sessions = list["sessions"].as_array().unwrap().iter();
     sessions.find(|one| one["current"] == true).unwrap().clone()
 }
 
-/// The path that ends a session in the list.
+/// Returns the path that ends a session in the list.
 pub(super) fn path_of(session: &Value) -> String {
     format!("/api/auth/sessions/{}", session["id"].as_str().unwrap())
 }
@@ -306,7 +307,7 @@ async fn a_session_may_keep_what_a_revoked_key_created() {
     assert_eq!(item["made_by"], "session as_owner");
 }
 
-/// Revokes a key or a session without what it created.
+/// Revokes a key or a session but keeps the credentials that it created.
 pub(super) async fn end_but_keep(owner: &Actor, path: &str) {
     let keep = json!({ "keep_children": true });
     owner.send("DELETE", path, Some(keep)).await.expect(200);
@@ -447,7 +448,7 @@ async fn a_passkey_that_a_key_registered_ends_with_the_key_and_so_does_what_it_o
         .iter()
         .filter(|passkey| passkey["made_by"] == maker);
     assert_eq!((passkeys.len(), of_key.count()), (3, 2));
-    // What the session created still belongs to the key after the session ends.
+    // The credentials that the session created still belong to the key after the session ends.
     session
         .post("/api/auth/logout", json!({}))
         .await

@@ -1,4 +1,4 @@
-//! Sessions that a passkey opened which an API key registered: what ends with them, and what they end with.
+//! Sessions opened with a passkey that an API key registered. Tests what ends together with them.
 
 use super::lineage::{
     KEYS, connects, end_but_keep, is_let_in, listed, make, own, pair, passkey_of, path_of,
@@ -76,7 +76,7 @@ async fn a_passkey_kept_from_a_revoked_key_survives_the_session_that_created_the
         assert_eq!(own(session).await["made_by"], Value::Null);
         let later = session_of(&chain.here, &mut chain.authenticator).await;
         assert_eq!(own(&later).await["made_by"], Value::Null);
-        // The session is the owner's now, so it may keep what a key created.
+        // The session now belongs to the owner, so it may keep the credentials that a key created.
         let (_, first_id) = make(server, session, json!({})).await;
         end_but_keep(session, &format!("{KEYS}/{first_id}")).await;
         session.delete(path).await.expect(200);
@@ -108,7 +108,7 @@ async fn the_callers_session_stays_when_all_others_end_and_still_ends_with_the_k
     assert_eq!(own(session).await["made_by"], of_first);
     assert_eq!(chain.made_by_of_passkey().await, of_first);
     assert_eq!(listed(session, &chain.key_id).await["made_by"], Value::Null);
-    // A leaked key can neither become independent of itself nor keep what it created.
+    // A leaked key cannot make itself independent or keep the credentials that it created.
     let path = chain.key_path();
     let keep = json!({ "keep_children": true });
     let reply = session.send("DELETE", &path, Some(keep)).await;

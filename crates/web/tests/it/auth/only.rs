@@ -198,7 +198,8 @@ async fn the_presets_that_the_list_offers_make_keys() {
         assert_eq!(chats, Err(code.to_owned()), "{wanted}");
         #[cfg(feature = "voice")]
         {
-            // The request is not a WebSocket handshake, so it is refused for that at most.
+            // The request is not a WebSocket handshake, so the only possible refusal is for that
+            // reason.
             let talks = key.get("/ws/talk").await.status != 403;
             assert_eq!(talks, wanted == "chat", "{wanted}");
         }

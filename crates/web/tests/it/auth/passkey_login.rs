@@ -90,7 +90,7 @@ async fn a_passkey_of_one_host_is_none_on_another() {
         authenticator.get(&begun["options"]).await.is_none(),
         "the browser refuses"
     );
-    // An attacker's browser may not refuse: it sends a response for this host to the other host's ceremony.
+    // An attacker's browser may not refuse. It sends a response for this host to the ceremony of the other host.
     let begun_here = begin(&here).await;
     let credential = authenticator.get(&begun_here["options"]).await.unwrap();
     finish_login(&gate, &begun, &credential)

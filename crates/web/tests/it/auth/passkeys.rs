@@ -179,7 +179,7 @@ async fn a_registration_from_another_origin_or_for_another_challenge_is_refused(
     finish_registration(&here, &first, &credential)
         .await
         .refused(400, "INVALID_PARAMS");
-    // The browser lets a page on a subdomain use the parent domain; the server refuses.
+    // The browser lets a page on a subdomain use the parent domain. The server refuses.
     let mut below = SoftAuthenticator::on("https://evil.gate.example");
     let gate = owner
         .with("host", "gate.example")

@@ -38,7 +38,7 @@ async fn every_credential_goes_and_the_secrets_stay() {
         assert_eq!(status[field], value, "{field}");
     }
     assert_eq!(status["auth_method"], "Loopback");
-    // As specified, everyone is allowed, but not by the old credentials.
+    // As specified, everyone is allowed. The old credentials have no effect.
     let gon = server.remote().get("/api/gon").await.expect(200);
     assert_eq!(gon["identity"]["method"], "Loopback");
     for caller in [&owner, &key] {

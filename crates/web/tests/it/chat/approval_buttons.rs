@@ -1,5 +1,5 @@
-//! Tool calls that are approved from a Telegram chat: who gets buttons, what they show and answer, and how a question
-//! ends.
+//! Tool calls that are approved from a Telegram chat: who gets buttons, the text of the question and its result, and
+//! the end of a question.
 
 use super::inbound::{pair, receiving, session_of, unlocked};
 use crate::chat::telegram::{Shown, Telegram};
@@ -19,14 +19,14 @@ pub(super) const CANNOT: &str = "You cannot answer this call.";
 pub(super) const GONE: &str = "This call no longer waits for an answer.";
 const REFUSED: &str = "approval.press_refused";
 
-/// A server with a trusted person, 42. The first message of the bot is the person's code.
+/// Returns a server with a trusted person, 42. The first message of the bot is the person's code.
 pub(super) async fn trusted() -> (TestServer, Actor, Telegram) {
     let (server, owner, telegram) = receiving().await;
     pair(&owner, &telegram, 42, true).await;
     (server, owner, telegram)
 }
 
-/// The person writes a message. Returns the number of the answer or the question.
+/// Makes the person write a message. Returns the number of the answer or the question.
 pub(super) async fn say(telegram: &Telegram, text: &str) -> usize {
     let number = telegram.sent().len() + 1;
     telegram.write(42, json!({ "text": text }));
@@ -34,14 +34,15 @@ pub(super) async fn say(telegram: &Telegram, text: &str) -> usize {
     number
 }
 
-/// The person asks for a calculation. Returns the number of the question when it has its buttons.
+/// Makes the person ask for a calculation. Returns the number of the question when it has its
+/// buttons.
 pub(super) async fn ask(telegram: &Telegram, text: &str) -> usize {
     let number = say(telegram, text).await;
     telegram.offered(number, &ANSWERS).await;
     number
 }
 
-/// The labels of the buttons of a sent message.
+/// Returns the labels of the buttons of a sent message.
 pub(super) fn sent_labels(telegram: &Telegram, number: usize) -> Vec<Value> {
     let sent = &telegram.sent()[number - 1];
     let rows = sent["reply_markup"]["inline_keyboard"].as_array().unwrap();
@@ -84,7 +85,7 @@ pub(super) fn ends_with(shown: &Shown, end: &str) {
     assert!(shown.text.ends_with(end), "{}", shown.text);
 }
 
-/// The outputs of the tool in the person's session.
+/// Returns the outputs of the tool in the person's session.
 async fn outputs(owner: &Actor) -> Vec<Value> {
     let session = session_of(owner, "channel:telegram:42").await;
     let history = json!({ "session": session["id"] });
@@ -150,7 +151,8 @@ async fn nobody_else_answers_and_trust_must_last() {
     pair(&owner, &telegram, 45, false).await;
     let question = ask(&telegram, "calculate 6*7").await;
     let data = telegram.shown(question).data("Allow");
-    // A stranger, in the person's chat and in their own, and a paired person who is not trusted.
+    // A stranger, in the person's chat and in the stranger's chat, and a paired person who is not
+    // trusted.
     let [first, ..] = [42, 43, 43].map(|chat| telegram.press_data(43, (chat, question), &data));
     let untrusted = telegram.press_data(45, (45, question), &data);
     for press in [first, untrusted] {
@@ -232,7 +234,7 @@ async fn a_restart_ends_the_question_and_asks_again() {
     let early = telegram.press_data(42, (42, question), &data);
     assert_eq!(telegram.press_answer(early).await, GONE);
     assert_eq!(waiting(&owner).await.len(), 1);
-    // Buttons that outlive their call, as after a crash, are removed by a press.
+    // A press removes buttons that outlive their call, as after a crash.
     let stale = telegram.press_data(42, (42, question + 1), &data);
     assert_eq!(telegram.press_answer(stale).await, GONE);
     telegram.closed_question(question + 1).await;
@@ -245,7 +247,7 @@ async fn a_restart_ends_the_question_and_asks_again() {
 #[tokio::test]
 async fn what_does_not_fit_can_only_be_denied_here() {
     let (_server, owner, telegram) = trusted().await;
-    // The tool takes 1,000 characters; an escape has eight.
+    // The tool accepts 1,000 characters. An escape has eight.
     let call = |ones: usize| format!("calculate {}{}", "\u{202e}".repeat(450), "1".repeat(ones));
     let question = ask(&telegram, &call(1)).await;
     telegram.press(42, question, "Deny");
@@ -267,7 +269,7 @@ async fn what_does_not_fit_can_only_be_denied_here() {
     let why = "\n\nThe arguments are too long for this message, so the call cannot be allowed here. Read and answer it in \
         the web UI: https://gate.example/approve/";
     assert!(shown.text.contains(why), "{}", shown.text);
-    // The token of `Deny` allows nothing.
+    // The token of `Deny` does not allow the call.
     let allow = shown.data("Deny").replace(":deny", ":allow");
     let forged = telegram.press_data(42, (42, question), &allow);
     assert_eq!(telegram.press_answer(forged).await, GONE);

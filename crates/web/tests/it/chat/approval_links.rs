@@ -195,7 +195,8 @@ async fn other_links_need_a_login() {
     assert_eq!(unknown["error"]["data"]["ended"], Value::Null);
 }
 
-/// An HTTP channel that never answers under `/slow`, and under `/busy` refuses the first message.
+/// Returns an HTTP channel that never answers under `/slow`, and under `/busy` refuses the first
+/// message.
 async fn receiver() -> (String, Arc<AtomicUsize>) {
     let seen = Arc::new(AtomicUsize::new(0));
     let busy = {
@@ -408,7 +409,7 @@ async fn every_node_says_how_the_call_of_a_link_ended() {
     }
 }
 
-/// A link answers one call. What lasts longer needs a login.
+/// A link answers one call. Longer permissions need a login.
 #[tokio::test]
 async fn a_bearer_link_offers_no_permission_for_later_calls() {
     let (server, owner) = started("bearer").await;

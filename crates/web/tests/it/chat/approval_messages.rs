@@ -1,5 +1,5 @@
-//! The messages of `approvals.notify` on every type of channel: the call character by character, its deadline in words,
-//! and the link.
+//! The messages of `approvals.notify` on every type of channel. They contain the call character by character, its
+//! deadline in words and the link.
 
 use super::approval_buttons::waiting;
 use super::smtp::{Mail, MailServer, Script};
@@ -17,7 +17,7 @@ const TYPES: [&str; 8] = [
     "discord", "email", "http", "inbox", "matrix", "ntfy", "slack", "telegram",
 ];
 
-/// An answer that every sender takes for a success.
+/// Returns an answer that every sender takes for a success.
 fn accept(_: &ReceivedRequest) -> Answer {
     let everything = json!({
         "ok": true, "result": { "message_id": 1 }, "ts": "1.1", "id": "1", "event_id": "$1",
@@ -25,7 +25,7 @@ fn accept(_: &ReceivedRequest) -> Answer {
     answer(200, &everything)
 }
 
-/// A server that notifies an account of every type, and these accounts.
+/// A server that notifies an account of every type, with these accounts.
 struct Notified {
     vendor: Vendor,
     mail: MailServer,
@@ -36,7 +36,7 @@ struct Notified {
 /// What was sent about one call.
 #[derive(Default)]
 struct Sent {
-    /// The text that a person reads, by type. The parts of a message are joined.
+    /// The visible text by channel type. The parts of a message are joined.
     texts: BTreeMap<&'static str, String>,
     /// The subject of the mail, and the title on ntfy.
     titles: BTreeMap<&'static str, String>,
@@ -145,7 +145,8 @@ impl Sent {
     }
 }
 
-/// The type of the channel, and the text as it is shown, apart from the backslashes of Discord.
+/// Returns the type of the channel and the visible text. For Discord, this does not remove the
+/// backslashes.
 fn read(seen: &ReceivedRequest) -> (&'static str, String) {
     let field = |name: &str| seen.json()[name].as_str().unwrap().to_owned();
     let path = &*seen.target;
@@ -181,7 +182,7 @@ fn without_backslashes(text: &str) -> String {
     plain
 }
 
-/// The text of a mail as quoted-printable (RFC 2045, 6.7).
+/// Returns the text of a mail as quoted-printable (RFC 2045, 6.7).
 pub(super) fn text_of(mail: &Mail) -> String {
     assert_eq!(mail.header("Content-Transfer-Encoding"), "quoted-printable");
     let joined = mail.body().replace("=\r\n", "").replace("\r\n", "\n");
@@ -196,7 +197,7 @@ pub(super) fn text_of(mail: &Mail) -> String {
     String::from_utf8(bytes).unwrap()
 }
 
-/// The link at the end of the text.
+/// Returns the link at the end of the text.
 fn link_of(text: &str) -> String {
     let (_, token) = text.trim_end().rsplit_once(LINK).unwrap();
     assert_eq!(token.len(), 43, "{text}");
@@ -222,7 +223,7 @@ async fn every_channel_shows_the_call_its_deadline_and_its_link() {
     let types = notified.owner.rpc("channels.types", json!({})).await;
     for about in types.unwrap()["types"].as_array().unwrap() {
         let kind = about["type"].as_str().unwrap();
-        // The log is not a place that a person watches.
+        // Nobody watches the log, so it is no place for a notification.
         assert!(sent.texts.contains_key(kind) || kind == "log", "{kind}");
     }
     for (kind, text) in &sent.texts {

@@ -1,4 +1,5 @@
-//! Questions about tool calls that Telegram changes, refuses or delays, and those to the chats of `approvals.notify`.
+//! Questions about tool calls that Telegram changes, refuses or delays, and questions to the chats of
+//! `approvals.notify`.
 
 use super::approval_buttons::{
     ANSWERS, CANNOT, GONE, ask, ends_with, say, sent_labels, trust, trusted, waiting,
@@ -24,7 +25,7 @@ const NO_RIGHTS: (u16, &str) = (
     "Bad Request: not enough rights to send text messages to the chat",
 );
 
-/// Calls of the owner that wait are announced to a chat of the bot.
+/// Waiting calls of the owner are announced to a chat of the bot.
 async fn notify(owner: &Actor, chat: &str) {
     let chat = json!({ "id": "telegram", "fields": { "chat_id": chat } });
     owner.rpc("channels.update", chat).await.unwrap();
@@ -93,7 +94,7 @@ async fn a_notified_chat_has_buttons_only_if_its_person_is_trusted() {
     send(&owner).await;
     let shown = telegram.offered(3, &ANSWERS).await;
     assert_eq!(shown.text.matches(LINK).count(), 1, "{}", shown.text);
-    // The token of a button gives no other answer.
+    // The token of a button gives only the answer of that button.
     let session = shown.data("Allow").replace(":allow", ":session");
     let press = telegram.press_data(42, (42, 3), &session);
     assert_eq!(telegram.press_answer(press).await, GONE);
@@ -157,7 +158,7 @@ async fn a_chat_that_refuses_a_question_gets_the_link() {
     send(&owner).await;
     is_link(&telegram.wait_for(2).await);
     deny(&owner).await;
-    // Also if the call is of the person's own turn.
+    // The same applies if the call belongs to the person's own turn.
     telegram.write(42, json!({ "text": "calculate 6*7" }));
     is_link(&telegram.wait_for(3).await);
     assert_eq!(waiting(&owner).await.len(), 1);
@@ -280,7 +281,7 @@ async fn presses_count_while_telegram_does_not_answer() {
     telegram.hold_notes();
     let question = ask(&telegram, "calculate 6*7").await;
     let allow = telegram.shown(question).data("Allow");
-    // More batches than are processed at the same time.
+    // More batches than are processed concurrently.
     for _ in 0..40 {
         let press = telegram.press_data(42, (42, 1), "no such call");
         telegram.confirmed(press).await;

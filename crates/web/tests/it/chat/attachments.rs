@@ -51,7 +51,7 @@ impl Harness {
         self.owner.rpc("chat.send_sync", params).await
     }
 
-    /// The headers and the body of a file.
+    /// Returns the headers and the body of a file.
     async fn fetch(&self, id: &Value) -> (reqwest::header::HeaderMap, Vec<u8>) {
         let path = self.path(&format!("/{}", id.as_str().unwrap()));
         let response = self.owner.request("GET", &path).send().await.unwrap();

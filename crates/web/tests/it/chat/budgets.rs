@@ -56,7 +56,7 @@ async fn a_budget_that_is_nearly_used_up_is_reported_to_the_channels_of_the_rule
     }
 }
 
-/// The field of a refused call.
+/// Returns the field of a refused call.
 async fn refused_field(owner: &Actor, method: &str, params: &Value) -> Value {
     let reply = owner.rpc_reply(method, params.clone()).await.expect(200);
     assert_eq!(

@@ -1,4 +1,4 @@
-//! Tool calls that are approved from Slack, Discord and Matrix: each rule with each vendor.
+//! Tool calls that are approved from Slack, Discord and Matrix. Tests each rule with each vendor.
 
 mod own_rules;
 
@@ -17,7 +17,7 @@ use std::time::Duration;
 #[derive(Clone, Debug)]
 pub struct Seen {
     pub text: String,
-    /// The labels of the buttons, and what a press reports.
+    /// The labels of the buttons and the data that a press reports.
     pub buttons: Vec<(String, String)>,
 }
 
@@ -32,7 +32,8 @@ impl Seen {
     }
 }
 
-/// A fake vendor whose messages have buttons. A chat is named by its person, a message of the bot by its number from 1.
+/// A fake vendor whose messages have buttons. Its person identifies a chat, and a number from 1 identifies a message of
+/// the bot.
 pub trait ButtonVendor: Sized {
     const KIND: &'static str;
     const PERSON: &'static str;
@@ -47,7 +48,7 @@ pub trait ButtonVendor: Sized {
 
     fn account(&self) -> Value;
 
-    /// The field of an account that names the direct chat with a person, and its value.
+    /// Returns the field of an account that names the direct chat with a person, and its value.
     fn chat(person: &str) -> (&'static str, String);
 
     /// Waits until the bot receives.
@@ -62,16 +63,16 @@ pub trait ButtonVendor: Sized {
 
     async fn text(&self, number: usize) -> String;
 
-    /// Waits until a message is seen like this.
+    /// Waits until a message looks like this.
     async fn seen(&self, number: usize, is_it: impl Fn(&Seen) -> bool) -> Seen;
 
-    /// A person presses a button, or pretends to.
+    /// Makes a person press a button, or forge a press.
     fn press_data(&self, person: &str, at: (&str, usize), data: &str);
 
-    /// Waits until the bot has read what was sent, for vendors that report it.
+    /// Waits until the bot has read the sent data, for vendors that report it.
     async fn processed(&self) {}
 
-    /// Makes the direct chat contain only the person and the bot again.
+    /// Removes all members except the person and the bot from the direct chat.
     fn is_alone(&self, _person: &str) {}
 
     /// Waits until the results of this many presses were shown to people.
@@ -88,7 +89,7 @@ struct Chat<V> {
 }
 
 impl<V: ButtonVendor> Chat<V> {
-    /// A server with a trusted person.
+    /// Returns a server with a trusted person.
     async fn start() -> Self {
         let vendor = V::begin().await;
         let (server, owner) = receive_through(V::KIND, vendor.account()).await;
@@ -110,7 +111,7 @@ impl<V: ButtonVendor> Chat<V> {
         assert_eq!(paired["person"], person);
     }
 
-    /// The person writes. Returns the number of the answer or the question.
+    /// Makes the person write. Returns the number of the answer or the question.
     async fn say(&self, text: &str) -> usize {
         let number = self.vendor.count() + 1;
         self.vendor.say(V::PERSON, text);
@@ -122,7 +123,7 @@ impl<V: ButtonVendor> Chat<V> {
         self.vendor.seen(number, |it| it.labels() == labels).await
     }
 
-    /// The person asks for a calculation. Returns the question when it has its buttons.
+    /// Makes the person ask for a calculation. Returns the question when it has its buttons.
     async fn ask(&self, text: &str) -> (usize, Seen) {
         let number = self.say(text).await;
         let mut own = ANSWERS;
@@ -151,7 +152,7 @@ impl<V: ButtonVendor> Chat<V> {
     }
 }
 
-/// A call is answered once, and the message shows what ran and who answered.
+/// A call is answered once, and the message shows the call that ran and the person who answered.
 async fn answered_once<V: ButtonVendor>() {
     let chat = Chat::<V>::start().await;
     let (question, shown) = chat.ask("calculate 6*7&lt;<b>&`*_~").await;
@@ -295,7 +296,7 @@ async fn ended_elsewhere<V: ButtonVendor>() {
     chat.closed(question, end).await;
 }
 
-/// The permissions that a person gave for later calls end with the trust in the person.
+/// The permissions that a person gave for later calls end with the trust in that person.
 async fn always_ends<V: ButtonVendor>() {
     let chat = Chat::<V>::start().await;
     let allowed = async || {

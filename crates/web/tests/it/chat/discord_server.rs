@@ -1,5 +1,5 @@
-//! A fake of Discord's API and gateway (<https://docs.discord.com/developers/events/gateway>) that refuses what Discord
-//! refuses. A session keeps its events, so a bot that resumes from an earlier number gets them again.
+//! A fake of Discord's API and gateway (<https://docs.discord.com/developers/events/gateway>) that refuses invalid
+//! requests as Discord does. A session keeps its events, so a bot that resumes from an earlier number gets them again.
 
 mod messages;
 mod uploads;
@@ -33,9 +33,9 @@ struct Gateway {
     identified: usize,
     resumed: usize,
     beats: usize,
-    /// The next connection gets no acknowledgements of its heartbeats.
+    /// Whether the next connection gets no acknowledgements of its heartbeats.
     is_silent: bool,
-    /// The bot lacks the intent for the text of messages.
+    /// Whether the bot lacks the intent for the text of messages.
     is_intent_off: bool,
     has_typed: bool,
     sent: Vec<(String, Value)>,
@@ -43,7 +43,7 @@ struct Gateway {
     repeated: usize,
     /// The messages as they are currently shown.
     shown: Vec<Value>,
-    /// When buttons were pressed, by the tokens of their interactions, until they are answered.
+    /// The times of button presses that are not answered yet, by the tokens of their interactions.
     presses: Vec<(String, Instant)>,
     /// What was shown to one person only.
     notes: Vec<String>,
@@ -57,7 +57,7 @@ struct Gateway {
     pictures: Vec<(String, String, Vec<u8>)>,
     /// The bot may not attach files.
     is_mute: bool,
-    /// The messages that the gateway sends to current connections about the session, with the number of the order.
+    /// The number of the latest order and its message, which the gateway sends to current connections.
     order: (usize, Option<Order>),
     /// The session ended, so it cannot be resumed.
     is_over: bool,
@@ -144,7 +144,7 @@ impl Discord {
         self.shared.gateway.lock().unwrap().is_over = true;
     }
 
-    /// How many attempts to resume were refused.
+    /// Returns how many attempts to resume were refused.
     pub fn refused(&self) -> usize {
         self.shared.gateway.lock().unwrap().refused
     }
@@ -157,12 +157,13 @@ impl Discord {
         self.shared.gateway.lock().unwrap().is_intent_off = true;
     }
 
-    /// A person writes in the channel of their direct messages, unless `more` has another one.
+    /// Makes a person write in the channel of their direct messages, unless `more` has another
+    /// channel.
     pub fn write(&self, person: &str, text: &str, more: Value) {
         self.message("MESSAGE_CREATE", person, text, more);
     }
 
-    /// A person changes a message, or Discord adds something to it.
+    /// Makes a person change a message, or Discord add data to it.
     pub fn update(&self, person: &str, text: &str, more: Value) {
         self.message("MESSAGE_UPDATE", person, text, more);
     }
@@ -194,7 +195,7 @@ impl Discord {
         json!({ "id": "1", "filename": name, "size": 1, "url": url, "proxy_url": url })
     }
 
-    /// How often a session began, and how often it was resumed.
+    /// Returns how often a session began and how often it was resumed.
     pub fn sessions(&self) -> (usize, usize) {
         let gateway = self.shared.gateway.lock().unwrap();
         (gateway.identified, gateway.resumed)
@@ -240,7 +241,7 @@ impl Discord {
             .await;
     }
 
-    /// Waits until sessions began and were resumed this often.
+    /// Waits until sessions began and were resumed this many times.
     pub async fn connected(&self, identified: usize, resumed: usize) {
         self.until(|gateway| {
             let is = gateway.identified >= identified && gateway.resumed >= resumed;
@@ -297,7 +298,7 @@ async fn typing(State(shared): State<Shared>, headers: HeaderMap) -> Response {
     StatusCode::NO_CONTENT.into_response()
 }
 
-/// The intents that the bot requests, or the code of the refusal.
+/// Returns the intents that the bot requests, or the code of the refusal.
 fn opened(gateway: &mut Gateway, first: &Value) -> Result<usize, u16> {
     let data = &first["d"];
     if data["token"] != TOKEN {
@@ -325,14 +326,14 @@ fn opened(gateway: &mut Gateway, first: &Value) -> Result<usize, u16> {
     }
 }
 
-/// Whether the session that the client resumes is over.
+/// Returns whether the session that the client resumes is over.
 fn is_refused(gateway: &mut Gateway, first: &Value) -> bool {
     let is_refused = first["op"] == 6 && gateway.is_over;
     gateway.refused += usize::from(is_refused);
     is_refused
 }
 
-/// The first message that is not a heartbeat; `None` at the end of the connection.
+/// Returns the first message that is not a heartbeat, or `None` at the end of the connection.
 async fn first_but_heartbeats(client: &mut Client) -> Option<Value> {
     loop {
         let read = client.read().await?;

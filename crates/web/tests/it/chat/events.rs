@@ -54,7 +54,8 @@ async fn a_call_waits_for_a_yes_that_only_approvers_can_give() {
         approver.rpc("approval.resolve", yes).await,
         Err("NOT_FOUND".to_owned())
     );
-    // Turns of a session run one after another, so this one starts after the other has ended.
+    // Turns of a session run one after another, so this turn starts after the previous one has
+    // ended.
     let next = json!({ "session": sent["session"], "text": "ping" });
     owner.rpc("chat.send_sync", next).await.unwrap();
     let history = json!({ "session": sent["session"] });

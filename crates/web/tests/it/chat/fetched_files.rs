@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::net::TcpListener;
 
-/// The URL of a picture.
+/// Returns the URL of a picture.
 async fn picture() -> String {
     let answer = async || ([(header::CONTENT_TYPE, "image/png")], png());
     let router = Router::new().route("/dot.png", get(answer));
@@ -34,7 +34,7 @@ async fn with_seeing_model() -> (FakeModel, TestServer, Actor) {
     (model, server, owner)
 }
 
-/// The messages of the latest request from the tool's answer on.
+/// Returns the messages of the latest request from the tool's answer on.
 fn answered(model: &FakeModel) -> Vec<Value> {
     let messages = model.last()["messages"].as_array().unwrap().clone();
     let answer = messages.iter().rposition(|it| it["role"] == "tool");
@@ -97,7 +97,7 @@ async fn a_fetched_picture_is_shown_to_a_model_that_sees_and_described_to_anothe
     assert!(answer.contains(&described), "{answer}");
 }
 
-/// A webhook for an agent, with these additional members.
+/// Returns a webhook for an agent, with these additional members.
 async fn for_agent(owner: &Actor, more: &Value) -> CreatedWebhook {
     let mut members = json!({ "auth_mode": "none", "deliver_only": false, "deliver_to": null });
     let more = more.as_object().unwrap().clone();
@@ -145,7 +145,7 @@ async fn files_in_a_payload_are_shown_to_a_model_that_sees_and_described_to_anot
         "subject": "Receipt",
     });
     for (name, sees) in [("fake/gpt-4o", true), ("fake/gpt-4", false)] {
-        // A pattern allows nothing beforehand, so the files must not count as private.
+        // A pattern approves nothing in advance, so the files must not count as private.
         let more = json!({ "model": name, "toolPolicy": { "allow": ["web_*"] } });
         let hook = for_agent(&owner, &more).await;
         model.will([call("web_fetch", &json!({ "url": url })), say("done")]);

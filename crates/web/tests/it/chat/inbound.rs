@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A server with a channel of this type, whose ID is the type.
+/// Returns a server with a channel of this type, whose ID is the type.
 pub(super) async fn receive_through(kind: &str, fields: Value) -> (TestServer, Actor) {
     let (server, owner) = with_model().await;
     let account = json!({ "type": kind, "label": "Bot", "fields": fields });
@@ -276,7 +276,7 @@ async fn a_file_that_cannot_be_used_is_answered_and_begins_no_turn() {
 pub(super) async fn inbound_error(owner: &Actor, id: &str, word: &str) {
     let mut error = Value::Null;
     let waiting = async {
-        // After a change, the reason from before it can be seen for a moment.
+        // After a change, the previous reason can be visible for a moment.
         while !error.as_str().is_some_and(|error| error.contains(word)) {
             tokio::task::yield_now().await;
             let listed = owner.rpc("channels.list", json!({})).await.unwrap();
@@ -312,7 +312,7 @@ async fn a_refused_token_or_a_webhook_is_shown_on_the_account() {
     assert_eq!(refused, (json!("INVALID_PARAMS"), json!("agent_id")));
 }
 
-/// Starts a node on this database with a channel whose vendor asks to wait for ten minutes.
+/// Starts a node on this database with a channel whose vendor requests a delay of ten minutes.
 async fn told_to_wait(options: Options) -> (TestServer, Telegram) {
     let telegram = Telegram::start().await;
     telegram.limit(600);
@@ -325,7 +325,7 @@ async fn told_to_wait(options: Options) -> (TestServer, Telegram) {
     (server, telegram)
 }
 
-/// Waits until a number in the database is at least `least`, or the vendor was asked again.
+/// Waits until a number in the database is at least `least` or the vendor received another request.
 async fn until_number(telegram: &Telegram, location: &Location, sql: &str, least: i64) {
     let reached = async {
         while telegram.limited() == 1 && number(location, sql).await < least {
@@ -361,7 +361,7 @@ async fn another_node_does_not_ask_while_the_vendor_wants_one_to_wait() {
     let (_one, telegram) = told_to_wait(with(database)).await;
     let _two = TestServer::start(with(there)).await;
     until_number(&telegram, &location, LOOKS_OF_TWO, 1).await;
-    // Longer than a lease that is not renewed.
+    // Longer than the life of a lease without renewal.
     clock.advance(Duration::from_secs(100));
     until_number(&telegram, &location, LOOKS_OF_TWO, 2).await;
     assert_eq!(telegram.limited(), 1);
@@ -369,7 +369,7 @@ async fn another_node_does_not_ask_while_the_vendor_wants_one_to_wait() {
 
 #[tokio::test]
 async fn a_failure_of_the_database_does_not_end_the_wait_for_the_vendor() {
-    // A sequence is incremented even in a transaction that fails.
+    // A failed transaction also increments the sequence.
     const REFUSE: &str = "CREATE SEQUENCE refused;
         CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
             'BEGIN PERFORM nextval(''refused''); RAISE EXCEPTION ''refused''; END';
@@ -385,7 +385,7 @@ async fn a_failure_of_the_database_does_not_end_the_wait_for_the_vendor() {
     until_number(&telegram, &location, REFUSED, 1).await;
     let lease = number(&location, LEASE).await;
     run_sql(&location, "DROP TRIGGER refuse ON channel_polls").await;
-    // The renewal after the one that failed. A node that does not wait for it asks with the next lease.
+    // The renewal after the failed one. A node that does not wait for it sends a request with the next lease.
     until_number(&telegram, &location, LEASE, lease + 1).await;
     tokio::time::sleep(Duration::from_millis(500)).await;
     assert_eq!(telegram.limited(), 1);

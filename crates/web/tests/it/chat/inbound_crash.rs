@@ -1,4 +1,4 @@
-//! Answers that were sent before the process ended, and that no process has noted as sent.
+//! Answers that were sent before the process ended and are not yet marked as sent.
 
 use super::discord_server::{self, Discord};
 use super::inbound::{receive_through, settled, unlocked};
@@ -9,12 +9,12 @@ use gatehouse_store::testing::run_sql;
 use gatehouse_testkit::TestServer;
 use serde_json::json;
 
-/// Makes the database refuse to note that an answer was sent.
+/// Makes the database refuse to mark an answer as sent.
 pub(super) const REFUSE: &str =
     "CREATE TRIGGER crash BEFORE UPDATE OF ended_at ON received_messages
     BEGIN SELECT RAISE(ABORT, 'the process has ended'); END";
 
-/// The SQLite database of a running server.
+/// Returns the SQLite database of a running server.
 pub(super) fn location(server: &TestServer) -> Location {
     Location::sqlite_file(&server.directory().join("gatehouse.db"))
 }
@@ -44,7 +44,7 @@ async fn an_answer_that_is_sent_again_after_a_crash_is_shown_once_in_matrix() {
     matrix.repeated(1).await;
     settled(&server, "matrix").await;
     assert_eq!(matrix.sent().len(), 2);
-    // Another message with the same answer is another one.
+    // A different message with the same answer is sent again.
     matrix.say("!direct:a", "@p:a.example", "hello");
     assert_eq!(matrix.wait_for(3).await.1, "pong");
     settled(&server, "matrix").await;

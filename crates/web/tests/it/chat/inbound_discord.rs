@@ -30,7 +30,7 @@ async fn a_stranger_gets_one_code_and_a_paired_person_gets_answers() {
     let named = json!({ "guild_id": "1", "channel_id": "77", "mentions": [{ "id": BOT }] });
     discord.write("43", "hello", named.clone());
     discord.write("42", "hello", json!({}));
-    // Events are processed in order, so what came before needed no answer.
+    // Events are processed in order, so the earlier messages needed no answer.
     assert_eq!(
         discord.wait_for(3).await,
         ("142".to_owned(), "pong".to_owned())
@@ -44,7 +44,8 @@ async fn a_stranger_gets_one_code_and_a_paired_person_gets_answers() {
     session_of(&owner, "channel:discord:42:77").await;
     session_of(&owner, "channel:discord:42").await;
 
-    // The session continues: messages that were answered are not answered again, and none is lost.
+    // The session continues. Messages that were answered are not answered again, and no message is
+    // lost.
     settled(&server, "discord").await;
     let server = server.restart().await;
     discord.write("42", "meanwhile", json!({}));
@@ -60,7 +61,7 @@ async fn a_session_without_messages_continues_after_a_restart() {
     let discord = Discord::start().await;
     let (server, owner) = receive_through("discord", discord.fields(TOKEN)).await;
     discord.connected(1, 0).await;
-    // The first heartbeat may precede the session; a later one follows it.
+    // The first heartbeat may precede the session. A later one follows it.
     for _ in 0..3 {
         discord.beaten().await;
     }
@@ -120,7 +121,7 @@ async fn an_edited_message_is_answered_again() {
     assert_eq!(discord.sent().len(), 4);
 }
 
-/// A bot whose person is paired, after the gateway gave an order.
+/// Returns a bot whose person is paired, after the gateway gave an order.
 async fn ordered(order: Order) -> (TestServer, Discord) {
     let discord = Discord::start().await;
     let (server, owner) = receive_through("discord", discord.fields(TOKEN)).await;
@@ -134,7 +135,7 @@ async fn ordered(order: Order) -> (TestServer, Discord) {
 async fn an_ordered_reconnection_resumes_the_session() {
     for order in [Order::Reconnect, Order::Invalid(true)] {
         let (server, discord) = ordered(order).await;
-        // Written while the bot is not connected.
+        // The message is written while the bot is not connected.
         discord.write("42", "hello", json!({}));
         discord.connected(1, 1).await;
         assert_eq!(discord.wait_for(2).await.1, "pong");

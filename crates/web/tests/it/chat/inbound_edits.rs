@@ -1,4 +1,4 @@
-//! Messages that their person edits: the new text is answered, other changes of the message are not.
+//! Messages that their person edits. The new text is answered. Other changes of the message are not.
 
 use super::inbound::{receive_through, receiving, settled, unlocked};
 use super::inbound_matrix::PERSON;
@@ -13,11 +13,11 @@ async fn telegram() {
     inbound::pair(&owner, &telegram, 42, false).await;
     let message = telegram.write(42, json!({ "text": "say: one" }));
     assert_eq!(telegram.wait_for(2).await["text"], "one");
-    // Telegram also reports changes that leave the text as it is.
+    // Telegram also reports changes that do not affect the text.
     telegram.edit(42, message, "say: one");
     telegram.edit(42, message, "say: two");
     assert_eq!(telegram.wait_for(3).await["text"], "two");
-    // A stranger who edits gets what a stranger gets: one code.
+    // A stranger who edits a message gets one code, as for a new message.
     let strange = telegram.write(7, json!({ "text": "say: three" }));
     telegram.wait_for(4).await;
     let last = telegram.edit(7, strange, "say: four");

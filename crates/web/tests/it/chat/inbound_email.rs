@@ -1,4 +1,4 @@
-//! Conversations through mail: pairing, answers, what a restart keeps, and two gateways that write to each other.
+//! Conversations through mail: pairing, answers, the state after a restart, and two gateways that write to each other.
 
 use super::imap::{ImapServer, Offers, PASSWORD, USER};
 use super::inbound::{
@@ -14,7 +14,7 @@ use std::time::Duration;
 /// Longer than an answer takes.
 const LONG: Duration = Duration::from_mins(1);
 
-/// A mailbox and the server that answers are sent to.
+/// A mailbox, and the server that receives the answers.
 pub(super) struct Post {
     pub(super) imap: ImapServer,
     smtp: MailServer,
@@ -75,7 +75,7 @@ impl Post {
 
     /// Waits until the receiver has examined every email and waits again.
     async fn idle(&self) {
-        // Not authenticated, so it is not answered.
+        // The sender is not authenticated, so the email is not answered.
         let last = self.imap.deliver("From: x@y.example\n\nlast\n");
         let of_mail = |line: &String| {
             let set = line
@@ -133,7 +133,7 @@ async fn a_stranger_gets_one_code_and_a_paired_person_gets_answers() {
     post.write("ann@a.example", "meanwhile");
     unlocked(&owner, &server).await;
     assert_eq!(post.wait_for(4).await.body().trim_end(), "pong");
-    // Other UIDs for the same emails.
+    // New UIDs for the same emails.
     let idle = post.imap.count("IDLE");
     post.imap.renumber(9);
     post.imap.seen("IDLE", idle + 1).await;
@@ -153,7 +153,7 @@ async fn two_gateways_do_not_answer_each_other() {
     let (two, other_owner) = receive_through("email", other.fields("gate@b.example")).await;
     post.imap.seen("IDLE", 1).await;
     other.imap.seen("IDLE", 1).await;
-    // Each is paired with the other, as a person who writes from its address.
+    // Each gateway is paired with the other one as a person who writes from its address.
     post.pair(&owner, "gate@b.example", true).await;
     other.pair(&other_owner, "gate@a.example", true).await;
     post.write("gate@b.example", "hello");

@@ -11,7 +11,7 @@ use crate::audio::vendor::{KEY, Vendor, audio_of};
 use gatehouse_testkit::{Actor, TestServer};
 use serde_json::{Value, json};
 
-/// A server with a recognizer and a voice, and a channel that receives.
+/// Returns a server with a recognizer and a voice, and a channel that receives.
 pub(super) async fn with_voice(vendor: &Vendor, kind: &str, fields: Value) -> (TestServer, Actor) {
     let variables = [
         ("SERVICE_VOICE__CACHE_MAX_BYTES", "0"),
@@ -26,7 +26,7 @@ pub(super) async fn with_voice(vendor: &Vendor, kind: &str, fields: Value) -> (T
     (server, owner)
 }
 
-/// The messages of a session that has this key.
+/// Returns the messages of a session that has this key.
 pub(super) async fn history(owner: &Actor, key: &str) -> Vec<Value> {
     let session = session_of(owner, key).await;
     let params = json!({ "session": session["id"] });
@@ -57,13 +57,13 @@ async fn a_voice_message_is_transcribed_and_answered_with_text_and_voice() {
     let messages = history(&owner, "channel:telegram:42").await;
     assert_eq!(messages[0]["content"], "say: It is noon.");
 
-    // A written message is answered in writing only.
+    // A written message is answered only in writing.
     telegram.write(42, json!({ "text": "hello" }));
     assert_eq!(telegram.wait_for(3).await["text"], "pong");
     settled(&server, "telegram").await;
     assert_eq!(telegram.voices(), 1);
 
-    // So is a voice message, once the channel's switch is off.
+    // A voice message is answered only in writing too, once the channel's switch is off.
     let off = json!({ "id": "telegram", "fields": { "voice_answers": false } });
     owner.rpc("channels.update", off).await.unwrap();
     telegram.write(42, voice(&telegram));
@@ -155,7 +155,7 @@ async fn attachments_and_recordings_of_discord_are_received() {
         json!({ "attachments": [recording], "flags": 8192 }),
     );
     assert_eq!(discord.wait_for(3).await.1, "heard");
-    // The address of a file that is not at Discord is not called.
+    // A file address outside Discord is not requested.
     let mut elsewhere = discord.attachment("a.png", png());
     elsewhere["url"] = json!("https://evil.example/a.png");
     discord.write("42", "", json!({ "attachments": [elsewhere] }));

@@ -1,4 +1,4 @@
-//! Answers over the limit of a vendor arrive as parts, in their order and without a loss.
+//! Answers over a vendor's size limit arrive in parts, in order and without a loss.
 
 use super::discord_server::{self, Discord};
 use super::inbound::{receive_through, receiving, settled};
@@ -7,7 +7,7 @@ use super::slack_server::Slack;
 use super::{inbound, inbound_discord, inbound_matrix, inbound_slack};
 use serde_json::{Value, json};
 
-/// The text of this many numbers.
+/// Returns the text of this many numbers.
 pub(super) fn numbers(last: u32) -> String {
     let numbers: Vec<String> = (1..=last).map(|number| number.to_string()).collect();
     numbers.join(" ")

@@ -9,7 +9,7 @@ use super::{inbound_discord, inbound_slack};
 use gatehouse_testkit::Actor;
 use serde_json::{Value, json};
 
-/// The names of the files of a message in a session.
+/// Returns the names of the files of a message in a session.
 async fn names(owner: &Actor, key: &str, number: usize) -> Vec<String> {
     let messages = history(owner, key).await;
     let files = messages[number]["attachments"].as_array().unwrap();
@@ -43,7 +43,7 @@ async fn all_files_of_a_message_on_slack_reach_the_agent() {
     let content = "And these?\n\n(Not read: a.txt. The file is empty.)";
     assert_eq!(history(&owner, key).await[2]["content"], content);
 
-    // Without any that can be read, the answer is the reason.
+    // If no file can be read, the answer is the reason.
     let files = vec![("a.txt", None, Vec::new()), ("b.txt", None, Vec::new())];
     slack.upload_all("U1", "And these?", files);
     assert_eq!(slack.wait_for(4).await["text"], "The file is empty.");

@@ -1,4 +1,4 @@
-//! Conversations through Matrix: who reads a room, invitations, and what a restart keeps.
+//! Conversations through Matrix: the readers of a room, invitations, and the state after a restart.
 
 use super::inbound::{
     approve, code_of, inbound_error, receive_through, session_of, settled, unlocked,
@@ -116,7 +116,7 @@ async fn a_person_who_has_left_is_not_answered_where_others_read() {
     let matrix = Matrix::start().await;
     let (server, owner) = receiving(&matrix).await;
     pair(&owner, &matrix, "!direct:a").await;
-    // The person has left when the message is received: two members remain.
+    // The person leaves before the message is received, and two members remain.
     matrix.set_members("!direct:a", &[OTHER, BOT]);
     let said = matrix.say("!direct:a", PERSON, "hello");
     matrix.confirmed(said).await;
@@ -167,7 +167,7 @@ async fn messages_that_one_answer_leaves_out_are_read_too() {
     let matrix = Matrix::start().await;
     let (server, owner) = receiving(&matrix).await;
     pair(&owner, &matrix, "!direct:a").await;
-    // The bot receives nothing until all are said.
+    // The bot receives nothing until all messages are written.
     settled(&server, "matrix").await;
     let server = server.restart().await;
     let mut content = json!({ "msgtype": "m.text", "m.mentions": { "user_ids": [BOT] } });
@@ -187,7 +187,7 @@ async fn a_code_is_sent_once_the_bot_could_join_the_room() {
     let (_server, owner) = receiving(&matrix).await;
     matrix.refuse_joins(1);
     let invited = matrix.invite("!direct:a", PERSON, true);
-    // The next request joins the room. It returns when something else happens.
+    // The next request joins the room. It returns at the next event.
     matrix.confirmed(invited).await;
     let (to, text) = matrix.wait_for(1).await;
     assert_eq!(to, "!direct:a");
@@ -198,7 +198,7 @@ async fn a_code_is_sent_once_the_bot_could_join_the_room() {
 async fn a_room_is_joined_once_the_server_no_longer_limits_the_bot() {
     let matrix = Matrix::start().await;
     let (_server, owner) = receiving(&matrix).await;
-    // The first request, and the one that follows at once.
+    // The limit applies to the first request and to the immediate retry.
     matrix.limit_joins(2);
     pair(&owner, &matrix, "!direct:a").await;
 }
@@ -213,7 +213,7 @@ async fn the_bots_user_id_is_asked_for_once_for_all_that_it_types() {
         matrix.wait_for(number).await;
     }
     assert!(matrix.has_typed());
-    // Once to receive and once to type.
+    // One request to receive and one to type.
     assert_eq!(matrix.asked(), 2);
 }
 
@@ -224,7 +224,7 @@ async fn a_code_that_the_server_limits_is_sent_again() {
     matrix.limit_events(4);
     pair(&owner, &matrix, "!direct:a").await;
     assert_eq!(matrix.sent().len(), 1);
-    // It is sent five times at most.
+    // The event is sent at most five times.
     matrix.limit_events(5);
     matrix.invite("!b:a", OTHER, true);
     matrix.limited().await;
@@ -249,7 +249,7 @@ async fn a_reply_to_the_bot_counts_in_a_group_and_answers_there_are_replies() {
     let asked = answers[1].1["m.relates_to"]["m.in_reply_to"]["event_id"].clone();
     assert!(asked.is_string(), "{answers:?}");
 
-    // A reply to another person does not count, and neither does one to an event that does not exist.
+    // A reply to another person or to an unknown event does not count.
     content["m.mentions"] = json!({});
     for other in [asked, json!("$none")] {
         content["m.relates_to"] = json!({ "m.in_reply_to": { "event_id": other } });
@@ -309,7 +309,7 @@ async fn five_replies_of_a_group_are_looked_up_per_response() {
     matrix.set_members("!group:a", &[PERSON, OTHER, BOT]);
     matrix.say("!group:a", PERSON, &format!("{BOT}: hello"));
     matrix.wait_for(2).await;
-    // The bot receives nothing until all are said.
+    // The bot receives nothing until all messages are written.
     settled(&server, "matrix").await;
     let server = server.restart().await;
     let reply = |event: &str| {

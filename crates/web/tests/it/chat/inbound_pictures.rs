@@ -19,7 +19,7 @@ const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
 /// The size of the picture that the tool returns, in bytes.
 const BYTES: usize = 72;
 
-/// A server with an MCP server whose tool returns a picture, and a channel of this type.
+/// Returns a server with an MCP server whose tool returns a picture, and a channel of this type.
 async fn drawing(kind: &str, fields: Value) -> (TestServer, Actor, FakeModel) {
     let model = FakeModel::start().await;
     let options = Options::default().model(&model.url, "m1");
@@ -59,7 +59,7 @@ async fn telegram_gets_the_text_and_the_picture_of_a_tool() {
     assert!(picture.data.starts_with(PNG) && picture.data.len() == BYTES);
     settled(&server, "telegram").await;
 
-    // A turn without a picture sends none, although an earlier one did.
+    // A turn without a picture sends none, although an earlier turn did.
     model.will([say("Nothing to draw.")]);
     telegram.write(42, json!({ "text": "And now?" }));
     assert_eq!(telegram.wait_for(3).await["text"], "Nothing to draw.");

@@ -15,7 +15,7 @@ async fn create(owner: &Actor, kind: &str, fields: Value) {
     owner.rpc("channels.create", account).await.unwrap();
 }
 
-/// The check of received messages in the doctor's report.
+/// Returns the check of received messages in the doctor's report.
 async fn check(owner: &Actor) -> Value {
     let report = owner.rpc("system.doctor", json!({})).await.unwrap();
     let checks = report["checks"].as_array().unwrap();
@@ -126,7 +126,7 @@ async fn a_program_that_is_connected_to_slack_with_the_same_app_is_reported_unti
         let event = slack.write(&format!("U{person}"), "hello?");
         slack.confirmed(&event).await;
     };
-    // The bot closes its connection, and opens the next one when Slack no longer counts it.
+    // The bot closes its connection and opens the next one when Slack no longer counts the first.
     let replaced = async |number: usize, age: Duration| {
         clock.advance(age);
         let event = slack.write(&format!("V{number}"), "hello?");

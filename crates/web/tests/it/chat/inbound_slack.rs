@@ -1,4 +1,5 @@
-//! Conversations through Slack's Socket Mode: pairing, threads, and what an interruption keeps.
+//! Conversations through Slack's Socket Mode: pairing, threads, and the state after an
+//! interruption.
 
 use super::blamed;
 use super::inbound::{

@@ -1,4 +1,4 @@
-//! Answers of models that are incomplete or missing, as people on a channel see them.
+//! Incomplete or missing answers of models, as people on a channel see them.
 
 use super::inbound::pair;
 use super::telegram::{TOKEN, Telegram};

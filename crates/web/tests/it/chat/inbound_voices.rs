@@ -1,4 +1,4 @@
-//! Voice messages as answers: what is sent where, and that the text remains if they fail.
+//! Voice messages as answers: their recipients, and the text that remains if they fail.
 
 use super::discord_server::{self, Discord};
 use super::inbound::{pair, settled};
@@ -35,7 +35,7 @@ async fn slack_gets_the_text_and_an_audio_file() {
     let (place, audio) = slack.wait_for_voice(1).await;
     assert_eq!(place, json!({ "channel_id": "DU1", "thread_ts": null }));
     assert_eq!(audio, audio_of(ANSWER, "mp3"));
-    // A written message is answered in writing only.
+    // A written message is answered only in writing.
     slack.write("U1", "hello");
     slack.wait_for(3).await;
     settled(&server, "slack").await;
@@ -63,7 +63,7 @@ async fn discord_gets_the_text_and_an_audio_file() {
     discord.mute();
     speak();
     assert_eq!(discord.wait_for(3).await.1, ANSWER);
-    // The next message is answered after the voice message was tried.
+    // The next message is answered after the attempt to send the voice message.
     discord.write("42", "hello", json!({}));
     discord.wait_for(4).await;
     settled(&server, "discord").await;
@@ -93,7 +93,7 @@ async fn matrix_gets_the_text_and_a_voice_message_that_only_the_person_hears() {
     assert_eq!(audio, audio_of(ANSWER, "opus"));
     settled(&server, "matrix").await;
 
-    // Someone joins after the text was sent.
+    // Another person joins after the text was sent.
     let heard = vendor.heard().len();
     vendor.hold_transcripts(true);
     speak();
@@ -119,7 +119,7 @@ async fn a_voice_message_that_is_refused_leaves_the_text() {
     telegram.mute();
     telegram.write(42, voice(&telegram));
     assert_eq!(telegram.wait_for(2).await["text"], ANSWER);
-    // The next message is answered after the voice message was tried.
+    // The next message is answered after the attempt to send the voice message.
     telegram.write(42, json!({ "text": "hello" }));
     telegram.wait_for(3).await;
     settled(&server, "telegram").await;

@@ -1,5 +1,5 @@
-//! A fake Matrix homeserver (<https://spec.matrix.org/latest/client-server-api/>) that refuses what a homeserver
-//! refuses. It keeps all events, so a bot that asks with an earlier token gets them again.
+//! A fake Matrix homeserver (<https://spec.matrix.org/latest/client-server-api/>) that refuses invalid requests as a
+//! homeserver does. It keeps all events, so a bot that sends an earlier token gets them again.
 
 mod encryption;
 mod joins;
@@ -41,15 +41,15 @@ struct Home {
     members: HashMap<String, BTreeSet<String>>,
     invited: BTreeSet<String>,
     encrypted: BTreeSet<String>,
-    /// How many of the next requests to join are refused.
+    /// The number of next requests to join that are refused.
     refused_joins: usize,
-    /// How many of the next requests to join are too many.
+    /// The number of next requests to join that get a rate limit error.
     limited_joins: usize,
-    /// How many of the next events of the bot are too many.
+    /// The number of next events of the bot that get a rate limit error.
     limited: usize,
     /// The members of a room as of the next check.
     later: Option<(String, Vec<String>)>,
-    /// What the bot sent, with its room, by transaction.
+    /// The events that the bot sent, with their rooms, by transaction.
     sent: Vec<(String, Value)>,
     /// The events of transactions.
     transactions: BTreeMap<String, String>,
@@ -70,9 +70,9 @@ struct Home {
     pictures: Vec<(String, Value)>,
     /// Nothing can be uploaded.
     is_mute: bool,
-    /// Whether the server has the address of media before version 1.11 of the specification.
+    /// Whether the server has only the media address from before version 1.11 of the specification.
     is_old: bool,
-    /// How often the bot asked for its user ID.
+    /// The number of requests for the bot's user ID.
     asked: usize,
 }
 
@@ -151,7 +151,7 @@ impl Matrix {
             .insert(room.to_owned(), members);
     }
 
-    /// The members change after the bot has read them once.
+    /// Changes the members after the bot has read them once.
     pub fn set_members_later(&self, room: &str, members: &[&str]) {
         let members = members.iter().map(|user| (*user).to_owned()).collect();
         self.shared.home.lock().unwrap().later = Some((room.to_owned(), members));
@@ -174,7 +174,7 @@ impl Matrix {
         })
     }
 
-    /// A person says something in a room. Returns the number of the entry.
+    /// Adds a message of a person to a room. Returns the number of the entry.
     pub fn say(&self, room: &str, person: &str, text: &str) -> usize {
         let content = json!({ "msgtype": "m.text", "body": text });
         self.event(room, person, "m.room.message", &content)
@@ -194,12 +194,12 @@ impl Matrix {
         format!("mxc://a.example/media-{}", home.media.len() - 1)
     }
 
-    /// The server has only the older address of media from now on.
+    /// Removes the new media address. The older address remains.
     pub fn set_old(&self) {
         self.shared.home.lock().unwrap().is_old = true;
     }
 
-    /// Adds an event in whatever form.
+    /// Adds an event in any form.
     pub fn raw(&self, room: &str, json: String) -> usize {
         self.add(Entry::Event {
             room: room.to_owned(),
@@ -331,7 +331,7 @@ async fn joined_members(
     Json(json!({ "joined": joined })).into_response()
 }
 
-/// The events of a room before a token, newest first.
+/// Returns the events of a room before a token, newest first.
 async fn messages(
     State(shared): State<Shared>,
     Path(room): Path<String>,
@@ -426,7 +426,7 @@ async fn sync(
     }
 }
 
-/// What happened since an entry. Events are copied byte by byte.
+/// Returns the entries since an entry. Events are copied byte by byte.
 fn answer(home: &Home, from: usize, limit: usize) -> String {
     let mut joined: BTreeMap<&str, Vec<(usize, &str)>> = BTreeMap::new();
     let mut invitations: BTreeMap<&str, Value> = BTreeMap::new();

@@ -48,9 +48,9 @@ use gatehouse_doubles::openai::{FakeModel, Reaction, call, say};
 use gatehouse_testkit::{Actor, Options, TestServer};
 use serde_json::{Value, json};
 
-/// A server with a fake model. It answers every text with `pong`, except that a text starting with
-/// `calculate` makes it call the tool `calc` with the rest of the text, that it repeats what follows `say: `, and that
-/// it counts to the number after `count to `.
+/// Returns a server with a fake model. It answers every text with `pong`, except that a text starting with `calculate`
+/// makes it call the tool `calc` with the rest of the text, that it repeats what follows `say: `, and that it counts to
+/// the number after `count to `.
 async fn with_model() -> (TestServer, Actor) {
     with_model_and(&[]).await
 }
@@ -89,13 +89,13 @@ fn answer(request: &Value) -> Reaction {
     }
 }
 
-/// Whether an object has no other fields.
+/// Returns whether an object has no other fields.
 fn has_only(body: &Value, known: &[&str]) -> bool {
     let mut keys = body.as_object().unwrap().keys();
     keys.all(|key| known.contains(&key.as_str()))
 }
 
-/// The error code and the field of a refused call.
+/// Returns the error code and the field of a refused call.
 async fn blamed(actor: &Actor, method: &str, params: Value) -> (Value, Value) {
     let answer = actor.rpc_reply(method, params).await.expect(200);
     let data = answer["error"]["data"].clone();

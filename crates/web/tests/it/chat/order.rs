@@ -10,7 +10,7 @@ fn message(id: u64, method: &str, params: &Value) -> String {
     json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string()
 }
 
-/// The responses to these calls in order of arrival, together with all other messages that arrive until then.
+/// Returns the responses to these calls in order of arrival, together with all other messages that arrive until then.
 async fn responses(socket: &mut Socket, count: u64) -> Vec<Value> {
     let mut all = Vec::new();
     while all.len() < usize::try_from(count).unwrap() {
@@ -77,7 +77,7 @@ async fn a_response_comes_before_the_next_text_is_taken() {
         let params = json!({ "text": format!("text {id}") });
         socket.send(message(id, "chat.send", &params)).await;
     }
-    // The event of a text may come before its own response, but not before the response to an earlier one.
+    // The event of a text may precede the response to that text, but not the response to an earlier call.
     let (mut answered, mut seen) = (0, 0);
     while answered < MESSAGES {
         let frame = socket.next().await.unwrap();

@@ -250,7 +250,7 @@ async fn a_branch_continues_from_a_turn_and_leaves_the_original() {
     send(json!({ "session": branch["id"], "text": "ping" })).await;
     assert_eq!(messages(&branch["id"]).await.len(), 4);
     assert_eq!(messages(&id).await, before);
-    // A branch of a branch, and what is not there.
+    // A branch of a branch, and unknown IDs.
     let again = json!({ "id": branch["id"], "turn_id": copies[1]["turn_id"] });
     let again = owner.rpc("sessions.branch", again).await.unwrap();
     assert_eq!(

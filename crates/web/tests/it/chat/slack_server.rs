@@ -1,5 +1,5 @@
 //! A fake of Slack's Web API and Socket Mode (<https://docs.slack.dev/apis/events-api/using-socket-mode>) that refuses
-//! what Slack refuses. It sends an envelope on each connection until it is acknowledged.
+//! invalid requests as Slack does. It sends an envelope on each connection until it is acknowledged.
 
 mod blocks;
 mod uploads;
@@ -30,23 +30,23 @@ struct Workspace {
     opened: usize,
     /// How many connections the bot has closed.
     closed: usize,
-    /// What envelopes carry, with their kind.
+    /// The kinds and contents of envelopes.
     events: Vec<(&'static str, Value)>,
     acknowledged: BTreeSet<String>,
     /// How many acknowledgements are lost, each with its connection.
     lost: usize,
-    /// How many connections other programs have.
+    /// The number of connections of other programs.
     others: usize,
-    /// Tells the current connections to end.
+    /// A change of this number asks current connections to end.
     goodbye: usize,
     sent: Vec<Value>,
     /// The messages as they are currently shown.
     shown: Vec<Shown>,
-    /// What was shown to one person only.
+    /// Messages that were visible to only one person.
     notes: Vec<String>,
     /// Names, subtypes and contents of uploaded files.
     files: Vec<(String, Option<&'static str>, Vec<u8>)>,
-    /// The app lacks the scopes `files:read` and `files:write`.
+    /// Whether the app lacks the scopes `files:read` and `files:write`.
     has_no_files: bool,
     /// What the bot uploads.
     uploads: Vec<uploads::Upload>,
@@ -54,7 +54,7 @@ struct Workspace {
     voices: Vec<(Value, Vec<u8>)>,
     /// The shared pictures: channel and thread, title, and content.
     pictures: Vec<(Value, String, Vec<u8>)>,
-    /// Texts of sections lose their digits.
+    /// Whether texts of sections lose their digits.
     is_garbled: bool,
 }
 
@@ -102,7 +102,7 @@ impl Slack {
             "voice_answers": true })
     }
 
-    /// Something happens. Returns the ID of its envelope.
+    /// Adds an event. Returns the ID of its envelope.
     pub fn event(&self, event: Value) -> String {
         let mut payload = json!({ "type": "event_callback" });
         payload["event"] = event;
@@ -170,7 +170,7 @@ impl Slack {
         self.shared.workspace.lock().unwrap().has_no_files = true;
     }
 
-    /// A person names the bot in a channel. Returns the time stamp of the message with the envelope's ID.
+    /// Makes a person mention the bot in a channel. Returns the time stamp of the message and the envelope's ID.
     pub fn mention(&self, person: &str, channel: &str) -> (String, String) {
         let ts = self.next_ts();
         let id = self.event(
@@ -230,7 +230,7 @@ impl Slack {
             .await;
     }
 
-    /// Waits until the bot has closed so many connections.
+    /// Waits until the bot has closed this many connections.
     pub async fn closed(&self, number: usize) {
         self.until(|workspace| (workspace.closed >= number).then_some(()))
             .await;
@@ -255,7 +255,7 @@ fn refuse(error: &str) -> Response {
     answer(json!({ "ok": false, "error": error }))
 }
 
-/// Whether `chat.postMessage` accepts these arguments.
+/// Returns whether `chat.postMessage` accepts these arguments.
 fn is_valid_message(message: &Value) -> bool {
     let known = [
         "channel",

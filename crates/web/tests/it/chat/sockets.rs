@@ -11,7 +11,7 @@ use tokio_tungstenite::{WebSocketStream, accept_hdr_async};
 /// A connection of a client, and the path and query that it asked for.
 pub struct Client {
     pub target: String,
-    /// Whether the client has said that the connection ends.
+    /// Whether the client has announced the end of the connection.
     pub has_closed: bool,
     socket: WebSocketStream<TcpStream>,
 }
@@ -32,7 +32,7 @@ impl Client {
     }
 
     pub async fn send(&mut self, message: Value) {
-        // A client that has gone gets it from its next connection.
+        // A disconnected client gets the message on its next connection.
         drop(self.socket.send(Message::text(message.to_string())).await);
     }
 

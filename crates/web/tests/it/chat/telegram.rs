@@ -1,5 +1,5 @@
-//! A fake of Telegram's Bot API (<https://core.telegram.org/bots/api>) that refuses what Telegram refuses. It keeps
-//! all updates, so a server that asks from the wrong offset gets them again.
+//! A fake of Telegram's Bot API (<https://core.telegram.org/bots/api>) that refuses invalid requests as Telegram does.
+//! It keeps all updates, so a server with the wrong offset gets them again.
 
 mod messages;
 mod pictures;
@@ -33,7 +33,7 @@ enum Fault {
 #[derive(Default)]
 struct Bot {
     updates: Vec<Value>,
-    /// What arrives when the bot asks without waiting.
+    /// Updates that arrive when the bot sends a request without a wait time.
     later: Vec<Value>,
     /// Voice messages are refused.
     is_mute: bool,
@@ -99,36 +99,36 @@ impl Telegram {
         &self.url
     }
 
-    /// Telegram refuses `getUpdates` from now on.
+    /// Makes Telegram refuse `getUpdates`.
     pub fn set_webhook(&self) {
         self.shared.bot.lock().unwrap().conflict = Some(
             "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first",
         );
     }
 
-    /// Another program asks for updates from now on.
+    /// Makes another program request updates.
     pub fn set_rival(&self) {
         self.shared.bot.lock().unwrap().conflict = Some(
             "Conflict: terminated by other getUpdates request; make sure that only one bot instance is running",
         );
     }
 
-    /// Telegram asks to wait for this many seconds.
+    /// Makes Telegram request a delay of this many seconds.
     pub fn limit(&self, retry_after: u64) {
         self.shared.bot.lock().unwrap().retry_after = Some(retry_after);
     }
 
-    /// How many requests for updates were delayed.
+    /// Returns how many requests for updates were delayed.
     pub fn limited(&self) -> usize {
         self.shared.bot.lock().unwrap().limited
     }
 
-    /// Texts with buttons are stored without digits from now on.
+    /// Makes texts with buttons lose their digits.
     pub fn garble(&self) {
         self.shared.bot.lock().unwrap().fault = Some(Fault::Garbled);
     }
 
-    /// Messages with buttons are refused from now on; with `None`, they are accepted again.
+    /// Makes Telegram refuse messages with buttons. With `None`, they are accepted again.
     pub fn refuse_buttons(&self, refusal: Option<(u16, &'static str)>) {
         let fault = refusal.map(|(status, why)| Fault::Refused(status, why));
         self.shared.bot.lock().unwrap().fault = fault;
@@ -139,7 +139,7 @@ impl Telegram {
         self.until(|bot| (bot.refused > 0).then_some(())).await;
     }
 
-    /// `answerCallbackQuery` is not answered from now on.
+    /// Leaves `answerCallbackQuery` unanswered.
     pub fn hold_notes(&self) {
         self.shared.bot.lock().unwrap().fault = Some(Fault::Stuck);
     }
@@ -175,7 +175,8 @@ impl Telegram {
         id
     }
 
-    /// A person sends photos together. All but the first one arrive when the bot asks for the rest.
+    /// Makes a person send photos together. All but the first photo arrive when the bot requests
+    /// the rest.
     pub fn write_album(&self, person: i64, parts: &[Value]) {
         let mut bot = self.shared.bot.lock().unwrap();
         let first = 100 + i64::try_from(bot.updates.len()).unwrap();
@@ -198,7 +199,7 @@ impl Telegram {
         self.shared.changed.send_replace(());
     }
 
-    /// Voice messages are refused from now on.
+    /// Makes Telegram refuse voice messages.
     pub fn mute(&self) {
         self.shared.bot.lock().unwrap().is_mute = true;
     }
@@ -209,7 +210,7 @@ impl Telegram {
         self.press_data(person, (shown.chat, number), &shown.data(label))
     }
 
-    /// A person's program reports a press in a chat.
+    /// Makes a person's program report a press in a chat.
     pub fn press_data(&self, person: i64, (chat, number): (i64, usize), data: &str) -> i64 {
         let mut bot = self.shared.bot.lock().unwrap();
         let id = 100 + i64::try_from(bot.updates.len()).unwrap();
@@ -227,7 +228,7 @@ impl Telegram {
         id
     }
 
-    /// The bot's message with this number as it is shown now.
+    /// Returns the bot's message with this number as it is shown now.
     pub fn shown(&self, number: usize) -> Shown {
         self.shared.bot.lock().unwrap().shown[number - 1].clone()
     }
@@ -260,7 +261,7 @@ impl Telegram {
         self.until(press_answer).await
     }
 
-    /// How many presses were acknowledged.
+    /// Returns how many presses were acknowledged.
     pub fn acknowledged(&self) -> usize {
         let bot = self.shared.bot.lock().unwrap();
         bot.presses
@@ -269,7 +270,7 @@ impl Telegram {
             .count()
     }
 
-    /// A person uploads a file. Returns its ID.
+    /// Makes a person upload a file. Returns its ID.
     pub fn upload(&self, data: impl Into<Vec<u8>>) -> String {
         let mut bot = self.shared.bot.lock().unwrap();
         let path = format!("documents/file_{}.bin", bot.files.len());
@@ -278,7 +279,7 @@ impl Telegram {
         id
     }
 
-    /// The messages that the bot sent.
+    /// Returns the messages that the bot sent.
     pub fn sent(&self) -> Vec<Value> {
         self.shared.bot.lock().unwrap().sent.clone()
     }
@@ -308,7 +309,7 @@ impl Telegram {
         self.until(|bot| bot.voices.get(number - 1).cloned()).await
     }
 
-    /// How many voice messages the bot sent.
+    /// Returns how many voice messages the bot sent.
     pub fn voices(&self) -> usize {
         self.shared.bot.lock().unwrap().voices.len()
     }
@@ -430,7 +431,7 @@ async fn download(
     }
 }
 
-/// Counts a request that waits, until it is answered or its connection is closed.
+/// Counts a waiting request until it is answered or its connection is closed.
 struct Waiting(Shared);
 
 impl Drop for Waiting {

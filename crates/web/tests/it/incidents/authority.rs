@@ -2,8 +2,7 @@
 
 use gatehouse_testkit::{TestServer, raw, raw_request};
 
-/// `nginx/nginx#803`: `:authority` and Host named different servers, and parts of nginx used one or the
-/// other.
+/// `nginx/nginx#803`: `:authority` and Host named different servers, and parts of nginx used different ones.
 #[tokio::test]
 async fn nginx_803_two_names_for_the_server_are_refused() {
     let server = TestServer::fresh().await;
@@ -70,7 +69,7 @@ fn first_status(mut frames: &[u8]) -> u16 {
                 [0x88, ..] => 200,
                 [0x8c, ..] => 400,
                 [0x8d, ..] => 404,
-                // `:status` by its index, with the value as three digits or their Huffman code.
+                // `:status` by its index. The value is three digits or their Huffman code.
                 [0x08 | 0x48, 3, digits @ ..] => {
                     std::str::from_utf8(&digits[..3]).unwrap().parse().unwrap()
                 }

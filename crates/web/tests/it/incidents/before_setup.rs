@@ -23,8 +23,8 @@ async fn set_up(server: &TestServer) -> (Actor, Value) {
     (server.local().session(&cookie), answer)
 }
 
-/// CWE-1188: while auth is disabled everyone acts as the owner. Settings that a stranger changed must not
-/// stay in effect after setup.
+/// CWE-1188: while auth is disabled, everyone acts as the owner. Settings that a stranger changed must not stay in
+/// effect after setup.
 #[tokio::test]
 async fn cwe_1188_settings_that_a_stranger_changed_before_setup_end_with_it() {
     let (server, owner) = light_owner(Options::default()).await;
@@ -32,7 +32,8 @@ async fn cwe_1188_settings_that_a_stranger_changed_before_setup_end_with_it() {
     set(&owner, "webhooks.lease_seconds", json!(90)).await;
     owner.post("/api/auth/reset", json!({})).await.expect(200);
     let (stranger, local) = (server.remote(), server.local());
-    // One that was set, one that was not, one that is removed, one that the owner sets again.
+    // Four settings: one that was set, one that was not set, one that is removed, and one that the
+    // owner sets again.
     set(&stranger, "webhooks.max_attempts", json!(99)).await;
     set(&stranger, "network.allow_private", json!(true)).await;
     set(&stranger, "webhooks.lease_seconds", Value::Null).await;
@@ -111,7 +112,7 @@ async fn cwe_1188_what_a_stranger_made_before_setup_is_shown_to_the_owner() {
     assert!(!rows.to_string().contains("Send all keys."), "{rows}");
 }
 
-/// CWE-1188: an approval for later tool calls is a permission, which must not stay in effect after setup.
+/// CWE-1188: an approval for later tool calls is a permission and must not stay in effect after setup.
 #[tokio::test]
 async fn cwe_1188_what_a_stranger_allowed_for_later_before_setup_ends_with_it() {
     let (server, owner) = with_model_and(&[]).await;

@@ -12,7 +12,7 @@ async fn cwe_524_no_private_answer_may_be_shown_from_a_cache() {
     let session = owner.rpc("sessions.create", json!({})).await.unwrap();
     let session = session["id"].as_str().unwrap();
     for (method, _, path, needs) in ROUTE_TABLE {
-        // These end the owner's session; see below.
+        // These calls end the owner's session. They are tested below.
         if [Needs::Nothing].contains(needs) || path.ends_with("/logout") || path.ends_with("/reset")
         {
             continue;

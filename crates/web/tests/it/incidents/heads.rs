@@ -35,7 +35,8 @@ async fn http2(server: &TestServer, size: usize) -> u16 {
     sent.map_or(0, |answer| answer.status().as_u16())
 }
 
-/// CWE-770: the read buffer's limit determined when reading stops, not what is accepted.
+/// CWE-770: the limit of the read buffer determined when reading stopped, but larger heads were
+/// accepted.
 #[tokio::test]
 async fn cwe_770_a_head_of_http_1_is_taken_up_to_its_limit_and_no_further() {
     let server = TestServer::fresh().await;
@@ -51,7 +52,7 @@ async fn cwe_770_a_head_of_http_1_is_taken_up_to_its_limit_and_no_further() {
     }
 }
 
-/// CWE-770: the same over HTTP/2.
+/// CWE-770: the same attack over HTTP/2.
 #[tokio::test]
 async fn cwe_770_a_head_of_http_2_is_taken_up_to_its_limit_and_no_further() {
     let server = TestServer::fresh().await;

@@ -1,4 +1,5 @@
-//! CWE-367, CWE-613: a credential that ends after its request began and before the work is done.
+//! CWE-367, CWE-613: a credential that ends after its request began and before the request is
+//! finished.
 
 use crate::steps::{light_owner, set_up_with_vault};
 use gatehouse_store::StoreError;
@@ -10,7 +11,7 @@ use tokio::net::{TcpSocket, TcpStream};
 
 const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// A request whose head the server has accepted and whose body it is waiting for.
+/// A request whose head the server has accepted. The server waits for its body.
 struct Begun {
     stream: TcpStream,
     body: Vec<u8>,
@@ -165,10 +166,10 @@ async fn cwe_613_a_conversation_past_the_end_of_its_key_is_not_answered() {
     }
 }
 
-/// Requests a file, and runs `then` when the response has begun. Returns how many bytes were received.
+/// Requests a file and runs `then` when the response has begun. Returns the number of received bytes.
 async fn download(actor: &Actor, path: &str, then: impl Future<Output = ()>) -> usize {
     let socket = TcpSocket::new_v4().unwrap();
-    // The server can send only a part of a large file ahead.
+    // The server can send ahead only a part of a large file.
     socket.set_recv_buffer_size(64 << 10).unwrap();
     let mut stream = socket.connect(actor.address()).await.unwrap();
     let mut head = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n");
@@ -187,7 +188,7 @@ async fn download(actor: &Actor, path: &str, then: impl Future<Output = ()>) -> 
     received.len()
 }
 
-/// More than fits into the buffers of a connection.
+/// More data than the buffers of a connection hold.
 const LARGE: usize = 9 << 20;
 
 async fn ends_with_its_key(server: &TestServer, owner: &Actor, path: &str) {

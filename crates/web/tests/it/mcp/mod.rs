@@ -36,7 +36,7 @@ impl Client {
         response
     }
 
-    /// The names of the tools.
+    /// Returns the names of the tools.
     async fn tools(&self) -> Vec<String> {
         let listed = self.ask("tools/list", json!({})).await;
         let tools = listed["result"]["tools"].as_array().unwrap();

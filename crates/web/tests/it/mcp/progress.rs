@@ -8,7 +8,7 @@ use std::time::Duration;
 
 const BOTH: [&str; 2] = ["operator.read", "operator.write"];
 
-/// A server, an API key and the model that answers "ok".
+/// Returns a server, an API key and the model that answers "ok".
 async fn asking() -> (TestServer, Actor, FakeModel) {
     let model = FakeModel::start().await;
     let server = TestServer::start(Options::default().model(&model.url, "m1")).await;
@@ -23,7 +23,7 @@ fn ask(id: &str, meta: &Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })
 }
 
-/// The messages of a stream of events.
+/// Returns the messages of a stream of events.
 fn messages(reply: &Reply) -> Vec<Value> {
     assert_eq!(reply.status.as_u16(), 200, "{}", reply.text);
     assert_eq!(reply.header("content-type"), Some("text/event-stream"));

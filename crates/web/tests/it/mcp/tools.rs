@@ -130,7 +130,7 @@ async fn a_failed_tool_is_a_result() {
     client.use_tool("send_message", longest).await;
 }
 
-/// The model says "pong" and the number of questions in the conversation.
+/// Returns the model says "pong" and the number of questions in the conversation.
 async fn options_with_model() -> Options {
     let model = FakeModel::answering(|request| {
         let asked = request["messages"].as_array().unwrap();

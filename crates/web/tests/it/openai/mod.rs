@@ -48,19 +48,19 @@ impl Harness {
             .await
     }
 
-    /// The rows of `usage.stats`.
+    /// Returns the rows of `usage.stats`.
     async fn usage(&self, by: &str) -> Vec<Value> {
         let stats = self.owner.rpc("usage.stats", json!({ "by": by })).await;
         stats.unwrap()["rows"].as_array().unwrap().clone()
     }
 
-    /// The sessions that are kept.
+    /// Returns the sessions that are kept.
     async fn sessions(&self) -> Value {
         self.owner.get("/api/sessions").await.expect(200)["sessions"].clone()
     }
 }
 
-/// The data of the events of a streamed response; `[DONE]` is a string.
+/// Returns the data of the events of a streamed response; `[DONE]` is a string.
 fn events(reply: &Reply) -> Vec<Value> {
     assert_eq!(reply.status.as_u16(), 200, "{}", reply.text);
     assert_eq!(reply.header("content-type"), Some("text/event-stream"));

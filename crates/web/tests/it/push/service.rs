@@ -99,7 +99,7 @@ impl PushService {
         (service, pushed)
     }
 
-    /// The keys for `push.subscribe`.
+    /// Returns the keys for `push.subscribe`.
     pub(super) fn keys(&self) -> Value {
         let public = self.key.compute_public_key().unwrap();
         json!({
@@ -269,7 +269,7 @@ async fn receive(
     response
 }
 
-/// The seconds from `from` to a time in an answer.
+/// Returns the seconds from `from` to a time in an answer.
 pub(super) fn seconds_until(from: Timestamp, time: &Value) -> u64 {
     let time: Timestamp = time.as_str().unwrap().parse().unwrap();
     from.until(time).as_secs()

@@ -24,7 +24,7 @@ async fn export(server: &TestServer) {
     server.app().services().export_audit_rows().await;
 }
 
-/// The records in a file, and that they are a chain.
+/// Returns the records in a file, and that they are a chain.
 async fn records(path: &Path) -> Vec<Value> {
     let text = tokio::fs::read_to_string(path).await.unwrap_or_default();
     assert!(text.is_empty() || text.ends_with('\n'));
@@ -43,7 +43,7 @@ fn seqs(records: &[Value]) -> Vec<i64> {
     seqs.map(Option::unwrap).collect()
 }
 
-/// How many rows the audit log has.
+/// Returns how many rows the audit log has.
 async fn rows(server: &TestServer) -> i64 {
     let verified = verify(&server.app().services().store).await.unwrap();
     i64::try_from(verified.rows).unwrap()

@@ -39,7 +39,7 @@ impl Verifier {
         asked.iter().map(|trial| trial.backup.clone()).collect()
     }
 
-    /// Whether the last trial had the key of its file, and whether it only reads.
+    /// Returns whether the last trial had the key of its file, and whether it only reads.
     pub(super) fn last(&self) -> Option<(bool, bool)> {
         let asked = self.asked.lock().unwrap();
         let last = asked.last();

@@ -54,7 +54,7 @@ async fn a_scheduled_backup_waits_for_one_that_a_person_makes() {
     assert_eq!(backup_count(&owner).await, 1);
 }
 
-/// The time of the last scheduled backup, as the metrics show it.
+/// Returns the time of the last scheduled backup, as the metrics show it.
 async fn last_success(owner: &Actor) -> Option<String> {
     let metrics = owner.get("/metrics").await;
     metrics.expect(200);

@@ -25,7 +25,7 @@ async fn set(actor: &Actor, key: &str, value: Value) -> Result<Value, String> {
     actor.rpc("config.set", params).await
 }
 
-/// The interpreter itself, because `python3` may be a script that sets variables.
+/// Returns the interpreter itself, because `python3` may be a script that sets variables.
 pub async fn python() -> String {
     let mut command = tokio::process::Command::new("python3");
     let ask = command.args(["-c", "import sys; print(sys.executable)"]);

@@ -97,7 +97,7 @@ async fn set(owner: &Actor, key: &str, value: Value) {
     owner.rpc("config.set", params).await.unwrap();
 }
 
-/// Whether `system.doctor` names the provider as one whose key is not used.
+/// Returns whether `system.doctor` names the provider as one whose key is not used.
 async fn doctor_names(owner: &Actor, id: &str) -> bool {
     let report = owner.rpc("system.doctor", json!({})).await.unwrap();
     let checks = report["checks"].as_array().unwrap();

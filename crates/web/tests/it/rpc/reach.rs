@@ -109,7 +109,7 @@ async fn set_url(owner: &Actor, url: &str) {
     owner.rpc("config.set", setting).await.unwrap();
 }
 
-/// The result of a test of this URL.
+/// Returns the result of a test of this URL.
 async fn test(owner: &Actor, url: &str) -> Value {
     set_url(owner, url).await;
     let reached = owner.rpc("system.reach", json!({})).await.unwrap();

@@ -67,7 +67,7 @@ async fn completed(owner: &Actor, hook: &CreatedWebhook, count: usize) -> Value 
     }
 }
 
-/// A webhook that sends to the inbox and verifies a token.
+/// Returns a webhook that sends to the inbox and verifies a token.
 async fn inbox_hook(owner: &Actor) -> CreatedWebhook {
     made(owner, json!({ "auth_mode": "bearer", "secret": SECRET })).await
 }

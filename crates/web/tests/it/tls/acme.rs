@@ -38,7 +38,7 @@ fn clock() -> Arc<ManualClock> {
     Arc::new(ManualClock::at(system.now()))
 }
 
-/// Whether the authority issued it.
+/// Returns whether the authority issued it.
 fn is_issued(certificate: &CertificateDer<'_>, authority: &Authority) -> bool {
     let root = x509_parser::pem::parse_x509_pem(authority.root_pem().as_bytes())
         .unwrap()

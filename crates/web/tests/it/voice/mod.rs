@@ -42,7 +42,7 @@ impl Vendor {
         (vendor, url)
     }
 
-    /// The bodies of the requests so far.
+    /// Returns the bodies of the requests so far.
     fn heard(&self) -> Vec<Value> {
         self.0.lock().unwrap().clone()
     }
@@ -146,7 +146,7 @@ async fn listen(State(vendor): State<Vendor>, headers: HeaderMap, body: Bytes) -
     .into_response()
 }
 
-/// A server that uses the fake vendor for speech and transcripts.
+/// Returns a server that uses the fake vendor for speech and transcripts.
 async fn with_vendor(options: Options) -> (TestServer, Actor, Vendor) {
     let (vendor, url) = Vendor::start().await;
     let options = options
@@ -158,7 +158,7 @@ async fn with_vendor(options: Options) -> (TestServer, Actor, Vendor) {
     (server, owner, vendor)
 }
 
-/// The error data of a refused call.
+/// Returns the error data of a refused call.
 async fn refusal(actor: &Actor, method: &str, params: Value) -> Value {
     let answer = actor.rpc_reply(method, params).await.expect(200);
     assert!(answer.get("result").is_none(), "{method}: {answer}");
@@ -167,7 +167,7 @@ async fn refusal(actor: &Actor, method: &str, params: Value) -> Value {
     data
 }
 
-/// The error code, and the field or setting that the error names.
+/// Returns the error code, and the field or setting that the error names.
 async fn blamed(actor: &Actor, method: &str, params: Value) -> (String, String) {
     let data = refusal(actor, method, params).await;
     let named = ["field", "what"]

@@ -11,7 +11,7 @@ pub fn signed(mode: AuthMode, secret: &str, body: &str, now_ms: i64) -> Vec<(Str
     signed_as(mode, secret, body, now_ms, "msg_1")
 }
 
-/// The headers of a sender that gives its delivery this ID.
+/// Returns the headers of a sender that gives its delivery this ID.
 pub fn signed_as(
     mode: AuthMode,
     secret: &str,

@@ -59,7 +59,7 @@ pub async fn send(
     sender.send_bytes("POST", path, None, body).await
 }
 
-/// The deliveries of a webhook, newest first.
+/// Returns the deliveries of a webhook, newest first.
 pub async fn deliveries(owner: &Actor, made: &CreatedWebhook) -> Vec<Value> {
     let listed = owner
         .rpc("webhooks.deliveries", json!({ "id": made.id() }))

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 const BEFORE_AUTH: usize = 64 * 1024;
 
-/// A `connect` message of exactly this many bytes.
+/// Returns a `connect` message of exactly this many bytes.
 fn connect_of(bytes: usize, secret: &str) -> String {
     let message = |filler: usize| {
         json!({

@@ -1,4 +1,4 @@
-// Plays the parts of a spoken answer as they arrive, one after the other without gaps.
+// Plays the parts of a spoken answer as they arrive, in sequence and without gaps.
 import { send } from '../../../client/http';
 import type { EventParams } from '../../../client/rpc';
 import { socket } from '../../../client/socket';
@@ -8,9 +8,9 @@ import { setSpeechPlayer } from '../speaking';
 
 type Part = EventParams<'chat.audio'>;
 
-/** How long a browser may take to allow playback before the user is asked. */
+/** The time in which a browser must allow playback before the user is asked. */
 const PERMISSION_MS = 300;
-/** Time between a part's arrival and its sound, so that its beginning is not cut off. */
+/** The time between a part's arrival and its sound. Without it, the beginning would be cut off. */
 const LEAD_SECONDS = 0.03;
 const STEP_MS = 200;
 
@@ -19,7 +19,7 @@ const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, 
 export class LiveSpeech {
   /** `held`: the browser does not allow playback before the user presses play. */
   state = $state<'playing' | 'paused' | 'held' | 'ended'>('playing');
-  /** Seconds heard, and seconds that have arrived. */
+  /** The seconds that were heard, and the seconds that have arrived. */
   at = $state(0);
   length = $state(0);
   /** All parts have been announced. */
@@ -38,7 +38,10 @@ export class LiveSpeech {
   readonly #sources = new Set<AudioBufferSourceNode>();
   readonly #gone = new AbortController();
 
-  /** `before`: the speech of an earlier message, which is heard to its end first. */
+  /**
+   * Creates the speech of a message. `before` is the speech of an earlier message, which is played
+   * to its end first.
+   */
   constructor(
     readonly session: string,
     readonly message: string,
@@ -62,7 +65,7 @@ export class LiveSpeech {
     }
   }
 
-  /** The connection is lost, and with it the parts that are not announced yet. */
+  /** Ends the speech after a lost connection. Parts that were not announced yet are lost. */
   cut(): void {
     this.complete = true;
     this.#endIfOver();
@@ -74,7 +77,7 @@ export class LiveSpeech {
     void this.#context?.suspend();
   }
 
-  /** Continues. After `held`, it must be called from a click. */
+  /** Continues playback. After `held`, this must be called from a click. */
   async play(): Promise<void> {
     if (this.state === 'ended') return;
     this.state = 'playing';
@@ -84,7 +87,7 @@ export class LiveSpeech {
     await this.#context.resume();
   }
 
-  /** Ends the sound at once and drops audio that was not played yet. */
+  /** Stops the sound immediately and drops audio that was not played. */
   stop(): void {
     if (this.state === 'ended') return;
     this.state = 'ended';
@@ -108,7 +111,7 @@ export class LiveSpeech {
       const sound = await context.decodeAudioData(bytes);
       if (!this.#gone.signal.aborted) this.#schedule(context, sound);
     } catch {
-      // The recording of the whole answer has its own player, which shows the error.
+      // The recording of the whole answer has its own player, and that player shows the error.
     } finally {
       this.#loading--;
       this.#endIfOver();
@@ -159,7 +162,10 @@ export class LiveSpeech {
 }
 
 class Live {
-  /** The messages that are being spoken in this window, in order. A turn with tool calls has several. */
+  /**
+   * The messages that are being spoken in this window, in order. A turn with tool calls has several
+   * messages.
+   */
   speeches = $state.raw<LiveSpeech[]>([]);
 
   /** The speech of a message that has not ended. */
@@ -169,12 +175,12 @@ class Live {
 
   /** Ends the sound at once, and drops the queued speech. */
   stop(): void {
-    // The last one first: the end of a speech starts the next one.
+    // The last speech is stopped first, because the end of a speech starts the next one.
     for (const one of this.speeches.toReversed()) one.stop();
   }
 
   /**
-   * Ends each speech after the parts that have arrived. Otherwise the next speech would wait for parts that never
+   * Ends each speech after the parts that have arrived. Otherwise, the next speech would wait for parts that never
    * arrive.
    */
   cut(): void {
@@ -184,7 +190,7 @@ class Live {
   hear(part: Part): void {
     const known = this.speeches.find((one) => one.message === part.message_id);
     if (known) return known.add(part);
-    // Only the beginning of a speech is joined, and only the focused window speaks.
+    // A speech is joined only at its beginning, and only the focused window speaks.
     if (!part.audio_id || part.part > 0 || place.path !== `/chat/${part.session}` || !document.hasFocus()) return;
     if (this.speeches.some(({ session }) => session !== part.session)) this.stop();
     const others = this.speeches.filter(({ state }) => state !== 'ended');

@@ -16,7 +16,7 @@ export interface Draft {
   url: string;
   /** One header per line: `Name: value`. */
   headers: string;
-  /** The stored parts that the person keeps as they are. */
+  /** Which stored parts are kept unchanged. */
   keeps: Readonly<Record<Hidden, boolean>>;
 }
 
@@ -81,7 +81,7 @@ const storedIn = ({ args_count, env, headers }: McpServer): Record<Hidden, boole
   headers: (headers ?? []).length > 0,
 });
 
-/** The form of an existing server, which keeps what the gateway does not return. */
+/** Returns the form of an existing server. It keeps the values that the gateway does not return. */
 export const draftOf = (server: McpServer): Draft => ({
   ...EMPTY,
   name: server.name,
@@ -91,7 +91,10 @@ export const draftOf = (server: McpServer): Draft => ({
   keeps: storedIn(server),
 });
 
-/** Whether the URL has another origin than the server's. The gateway does not send the stored headers there. */
+/**
+ * Returns whether the URL has another origin than the server's. The gateway does not send the stored headers to another
+ * origin.
+ */
 export const moves = ({ kind, url }: Draft, server: McpServer): boolean =>
   kind === 'url' && !!server.url && URL.canParse(url) && new URL(url).origin !== new URL(server.url).origin;
 
@@ -99,7 +102,7 @@ export const moves = ({ kind, url }: Draft, server: McpServer): boolean =>
 export const isOther = (draft: Draft, { command, url }: McpServer): boolean =>
   draft.kind === 'url' ? draft.url.trim() !== url : draft.command.trim() !== command;
 
-/** Whether the form changes a program to a URL or the reverse, and the server has parts that this deletes. */
+/** Returns whether the form changes a program to a URL or the reverse and thereby deletes parts of the server. */
 export const losesParts = (draft: Draft, server: McpServer): boolean =>
   draft.kind !== draftOf(server).kind && Object.values(storedIn(server)).some(Boolean);
 

@@ -18,7 +18,7 @@ interface Channel {
 }
 
 export interface Target {
-  /** As in the setting: `type`, or `type:id`. */
+  /** The target as in the setting: `type`, or `type:id`. */
   target: string;
   label: string;
   chosen: boolean;
@@ -28,10 +28,10 @@ export interface Target {
 
 const targetOf = ({ id, type }: Channel): string => (id === type ? type : `${type}:${id}`);
 
-/** A channel with the ID of its type has two names. */
+/** If a channel's ID is its type, the channel has two names. */
 const namesOf = (channel: Channel): string[] => [targetOf(channel), `${channel.type}:${channel.id}`];
 
-/** The channels, and the targets of the setting that no channel has. */
+/** Returns the channels, and targets of the setting without a channel. */
 export function targetsOf(channels: readonly Channel[], stored: readonly string[]): Target[] {
   const known = channels.map((channel) => ({
     target: namesOf(channel).find((name) => stored.includes(name)) ?? targetOf(channel),

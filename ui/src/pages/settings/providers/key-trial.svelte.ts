@@ -1,4 +1,4 @@
-// Stores the key of a model provider after a test, so that a wrong key does not replace a working one.
+// Stores the key of a model provider after a test. A wrong key therefore does not replace a working one.
 import { isFailure } from '../../../client/failure';
 import { rpc } from '../../../client/rpc';
 import { m } from '../../../paraglide/messages.js';
@@ -7,7 +7,7 @@ export class KeyTrial {
   /** The key that failed its last test, and was not stored. */
   #failed = $state<string | null>(null);
 
-  /** Whether the user can store this key although it failed its test. */
+  /** Returns whether the user can store this key although its test failed. */
   offers(key: string): boolean {
     return this.#failed !== null && this.#failed === key;
   }
@@ -21,7 +21,7 @@ export class KeyTrial {
     try {
       await rpc('providers.test', { id, key });
     } catch (error) {
-      // Any other error is not caused by the key, or also prevents storing it.
+      // Other errors are not caused by the key, or they prevent storing it too.
       if (!isFailure(error, 'PROVIDER_FAILED', 'TIMEOUT')) throw error;
       if (isShown()) this.#failed = key;
       error.message = `${error.message} ${m.providers_key_unsaved()}`;

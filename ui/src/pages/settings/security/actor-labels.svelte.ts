@@ -1,11 +1,11 @@
-// Labels of the actors in the audit log: of keys and devices, sessions, and people who write through channels.
+// Labels of the actors in the audit log: keys, devices, sessions, and people who write through channels.
 import { moduleOrNull } from '../../../client/module';
 import { m } from '../../../paraglide/messages.js';
 import { short } from '../../../parts/time';
 import { createHolders } from './holders';
 import { createPeople } from './people';
 
-/** `wanted`: the kinds of actors whose labels take requests of their own. */
+/** Loads labels. `wanted` contains the kinds of actors whose labels need separate requests. */
 export function createActorLabels(wanted: { people: () => boolean; sessions: () => boolean }) {
   const holders = createHolders();
   const people = createPeople(wanted.people);
@@ -30,7 +30,7 @@ export function createActorLabels(wanted: { people: () => boolean; sessions: () 
   return {
     holders,
     people,
-    /** By the ID of the session, key or device, or by the actor that is a person. */
+    /** Labels by the ID of the session, key or device, or by the actor string of a person. */
     get all(): ReadonlyMap<string, string> {
       return all;
     },

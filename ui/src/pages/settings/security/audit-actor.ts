@@ -1,10 +1,16 @@
 // Texts for the actors of audit events.
 import { m } from '../../../paraglide/messages.js';
 
-/** How many characters of the ID of an ended session are shown. The end of an ID is random. */
+/**
+ * The number of characters that are shown from the ID of an ended session. The end of an ID is
+ * random.
+ */
 const SHOWN_OF_ID = 6;
 
-/** The actor as text. `labels`: of sessions, keys and devices by ID, of people by their names in the log. */
+/**
+ * Returns the actor as text. `labels` contains the labels of sessions, keys and devices by ID, and of people by their
+ * names in the log.
+ */
 export function actorInWords(actor: string, own: string | undefined, labels: ReadonlyMap<string, string>): string {
   const [kind = '', id = '', , person] = actor.split(' ');
   if (kind === 'session' && id === own) return m.audit_actor_you();

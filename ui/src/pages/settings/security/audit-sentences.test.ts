@@ -5,7 +5,7 @@ import { SENTENCES, sentence } from './audit-sentences';
 
 const CRATES = join(import.meta.dirname, '../../../../../crates');
 
-/** The kinds in the gateway's sources: of calls, of transactions, and the constants. */
+/** The kinds in the gateway's sources, from calls, transactions and constants. */
 function kindsOf(source: string): string[] {
   const found = source.matchAll(
     /(?:Audit::(?:row|Transaction)\(|\bkind: |pub const (?![A-Z_]*FILE)[A-Z_]+: &str = )\s*"([a-z_]+\.[a-z_]+)"/g,

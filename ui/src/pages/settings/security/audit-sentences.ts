@@ -37,7 +37,7 @@ const stored: More = (detail, labels) => {
 const setting: More = ({ key, value }) =>
   value === null || value === undefined ? text(key) : `${text(key)} = ${JSON.stringify(value)}`;
 const channel: More = ({ label, type }) => `${text(label)} (${text(type)})`;
-/** The name while the webhook exists. */
+/** The name is available while the webhook exists. */
 const webhook: More = ({ id }, labels) => labels.get(text(id)) ?? text(id);
 const person: More = ({ name, account, trusted }) =>
   [text(name), text(account), trusted === true ? m.audit_person_trusted() : ''].filter(Boolean).join(', ');
@@ -45,7 +45,7 @@ const approval: More = ({ tool, allow }) =>
   [text(tool), allow === true ? m.audit_allowed() : m.audit_refused()].filter(Boolean).join(', ');
 const pressed: More = ({ account, person: id }) => [text(account), text(id)].filter(Boolean).join(', ');
 const listed: More = ({ keys }) => (Array.isArray(keys) ? keys.map(text).join(', ') : '');
-/** A credential that is gone keeps its label in the row. */
+/** The row contains the label of a credential that no longer exists. */
 const revoked =
   (field: string): More =>
   (detail) =>
@@ -163,7 +163,10 @@ export const SENTENCES: Record<string, Sentence> = {
   'audit.cut': { title: m.audit_cut },
 };
 
-/** Title and details of a row; unknown kinds keep their name. `labels`: labels of keys, devices and personas by ID. */
+/**
+ * Returns the title and details of a row. Unknown kinds keep their name. `labels` contains the labels of keys, devices
+ * and personas by ID.
+ */
 export function sentence(
   kind: string,
   recorded: unknown,
@@ -171,7 +174,7 @@ export function sentence(
 ): { title: string; more: string } {
   const found = SENTENCES[kind];
   const given = (typeof recorded === 'object' && recorded !== null ? recorded : {}) as Detail;
-  // `made` names what the call made, such as an ID that the gateway chose.
+  // `made` contains the names of created items, such as an ID that the gateway chose.
   const detail: Detail = { ...(given.made as Detail | undefined), ...given };
   const title = found?.title() ?? kind;
   // The gateway merges failures of one caller within a minute into one row.

@@ -1,4 +1,4 @@
-// Readable names of browsers. A separate chunk, because the name table (bowser) is large.
+// Readable names of browsers. This is a separate chunk, because the name table (bowser) is large.
 import Bowser from 'bowser';
 import { m } from '../../../paraglide/messages.js';
 

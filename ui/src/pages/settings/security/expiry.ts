@@ -2,10 +2,13 @@
 import { DAY_MS } from '../../../parts/units';
 
 export type Choice = '30' | '90' | '365' | 'date' | 'never';
-/** A credential is marked, and named on the first page, when it expires within this time. */
+/** The remaining time at which a credential is marked, and listed on the first page. */
 const NEAR_MS = 14 * DAY_MS;
 
-/** The chosen expiry, or null for never. A date expires at the end of that day in local time. */
+/**
+ * Returns the selected expiry, or null for never. A date expires at the end of that day in local
+ * time.
+ */
 export function endOf(choice: Choice, date: string, now_ms: number): string | null {
   if (choice === 'never') return null;
   if (choice !== 'date') return new Date(now_ms + Number(choice) * DAY_MS).toISOString();

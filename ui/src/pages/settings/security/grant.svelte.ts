@@ -46,7 +46,7 @@ export class Grant {
   }
 }
 
-/** Maps a refused list entry (`allowed_cidrs[0]`) to the field with the list. */
+/** Maps a refused list entry (`allowed_cidrs[0]`) to the field that contains the list. */
 export function ofField(error: unknown): unknown {
   const field = isFailure(error, 'INVALID_PARAMS') ? error.details.field?.match(/^\w+/)?.[0] : undefined;
   if (!field || !isFailure(error)) return error;

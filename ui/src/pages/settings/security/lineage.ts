@@ -16,8 +16,8 @@ export interface Holders {
 }
 
 /**
- * All keys, devices and passkeys that the makers created, directly or indirectly. `stays` is the ID of a session that
- * does not end with its creator.
+ * Returns all keys, devices and passkeys that the makers created, directly or indirectly. `stays` is the ID of a
+ * session that does not end with its creator.
  */
 export function descendants(
   makers: readonly string[],

@@ -21,7 +21,7 @@ export function wrongLength(password: string): string | null {
 export interface Rule {
   text: string;
   kept: boolean;
-  /** What is missing to meet the rule. */
+  /** The missing part of the rule. */
   left?: string;
 }
 
@@ -36,13 +36,13 @@ export function rules(password: string, repeated: string, current?: string): Rul
   return all;
 }
 
-/** Parts that guessing programs try first. */
+/** Parts of passwords that guessing programs try first. */
 const COMMON =
   /passwor[td]|passphrase|gatehouse|qwert[yz]|letmein|welcome|admin|iloveyou|secret|monkey|dragon|changeme/g;
 
 /**
- * A rough estimate of the guesses that a password withstands, in bits: characters that continue a run or repeat
- * a group count nothing, and a common part counts as one character.
+ * Roughly estimates the number of guesses that a password withstands, in bits. Characters that continue a run or repeat
+ * a group do not count. A common part counts as one character.
  */
 function bitsOf(password: string): number {
   const characters = [

@@ -15,7 +15,7 @@ async function labels(): Promise<Map<string, string>> {
   );
 }
 
-/** `wanted`: whether a person is to be named. */
+/** Loads the people. `wanted` returns whether the name of a person is needed. */
 export function createPeople(wanted: () => boolean) {
   const people = createQuery(() => ({
     queryKey: [...keys.channels, 'people', 'labels'],

@@ -1,4 +1,4 @@
-// Revoked API keys and devices. Their events in the audit log have the labels.
+// Revoked API keys and devices. Their labels are in the events of the audit log.
 import type { AuditEvent } from '../../../client/generated/rpc';
 import { LIST_LIMIT_MAX } from '../../../client/generated/limits';
 import { rpc } from '../../../client/rpc';

@@ -1,4 +1,5 @@
-// A credential whose creation got no answer. It may exist, but nobody has its secret, and a retry creates another one.
+// A credential whose creation got no answer. It may exist, but its secret is lost, and a retry creates another
+// credential.
 
 interface Item {
   id: string;
@@ -14,12 +15,18 @@ export class Unheard {
     return this.#one === null;
   }
 
-  /** `before` has the IDs of all credentials that existed; null if the list is incomplete. Only the first one counts. */
+  /**
+   * Records the attempt. `before` contains the IDs of all existing credentials, or null if the list is incomplete. Only
+   * the first attempt is recorded.
+   */
   note(label: string, before: readonly string[] | null): void {
     if (before) this.#one ??= { label, before: [...before] };
   }
 
-  /** The IDs of those that the request may have created: new, with its label, and never used. */
+  /**
+   * Returns the IDs of credentials that the request may have created: they are new, have its label,
+   * and were never used.
+   */
   lostIn(items: readonly Item[]): string[] {
     const one = this.#one;
     if (!one) return [];

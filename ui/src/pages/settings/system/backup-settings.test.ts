@@ -31,6 +31,6 @@ test('only what differs is saved, and the schedule last', () => {
     ['keep', null],
     ['schedule', null],
   ]);
-  // The gateway says what is wrong with it.
+  // The gateway returns the error of the value.
   expect(changesOf(EMPTY, { ...EMPTY, keep: 'many' })).toEqual([['keep', 'many']]);
 });

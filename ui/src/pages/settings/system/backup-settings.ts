@@ -4,7 +4,9 @@ import { keys } from '../../../client/keys';
 import { rpc } from '../../../client/rpc';
 import { textsOf } from '../../../phrases/texts';
 
-/** In the order of saving: the schedule starts with the other values in effect. */
+/**
+ * The fields in the order of saving. The schedule comes last, when the other values are in effect.
+ */
 const FIELDS = ['recipient', 'to', 'keep', 'schedule'] as const;
 export type BackupField = (typeof FIELDS)[number];
 export type BackupForm = Record<BackupField, string>;
@@ -13,7 +15,7 @@ export type BackupForm = Record<BackupField, string>;
 export const PATTERNS = { off: '', daily: '30 3 * * *', weekly: '30 3 * * 0' } as const;
 export type Choice = keyof typeof PATTERNS | 'own';
 
-/** The choice with this cron pattern. */
+/** Returns the choice with this cron pattern. */
 export const choiceOf = (pattern: string): Choice =>
   (['off', 'daily', 'weekly'] as const).find((choice) => PATTERNS[choice] === pattern.trim()) ?? 'own';
 

@@ -1,5 +1,5 @@
-// Texts for the gateway's health checks, by ID. A check has its result as a sentence only, in English. Other languages
-// say in general what was found, and add the gateway's sentence where it says more.
+// Texts for the gateway's health checks, by ID. A check has its result only as an English sentence. Other languages
+// show the general meaning of the result, and add the gateway's sentence where it is more specific.
 import type { Check } from '../../../client/generated/rpc';
 import type { Translated } from '../../../phrases/checks';
 import { HELD_BACK } from '../../deliveries/held';
@@ -10,14 +10,14 @@ type Outcome = 'good' | 'bad';
 
 interface Texts {
   name: () => string;
-  /** What a passed or failed check means; absent if the outcome can have several meanings. */
+  /** The meaning of a passed or failed check. Absent if an outcome can have several meanings. */
   good?: () => string;
   bad?: () => string;
-  /** What to do if the check failed; absent if that depends on the reason. */
+  /** The next step after a failed check. Absent if it depends on the reason. */
   hint?: () => string;
   /** The outcomes for which the gateway's sentence adds nothing to the text here. */
   whole?: readonly Outcome[];
-  /** Where to act if the check failed. */
+  /** The page for acting on a failed check. */
   open?: { href: string; label: () => string };
 }
 
@@ -35,7 +35,7 @@ export const CHECKS: Record<string, Texts> = {
     whole: ['good'],
   },
   auth: { name: m.about_check_name_auth, good: m.about_check_good_auth, bad: m.about_check_bad_auth, whole: ['good'] },
-  // No text for the passed state: the check also passes if no backups are scheduled.
+  // The passed state has no text, because the check also passes if no backups are scheduled.
   backup: { name: m.about_check_name_backup },
   backup_drill: {
     name: m.about_check_name_backup_drill,
@@ -193,7 +193,7 @@ export const CHECKS: Record<string, Texts> = {
   },
 };
 
-/** Where to act on a failed check; null if no page is for that. */
+/** Returns the page for acting on a failed check, or null if there is none. */
 export const wayOf = ({ id, ok }: Pick<Check, 'id' | 'ok'>): Texts['open'] | null =>
   ok ? null : (CHECKS[id]?.open ?? null);
 

@@ -5,7 +5,7 @@ const { saveAs } = vi.hoisted(() => ({ saveAs: vi.fn<(blob: Blob, name: string) 
 vi.mock('../../../parts/save', () => ({ saveAs }));
 
 const NAME = 'gatehouse-20260131T120000Z.backup';
-/** The user may enter another name than the suggested one. */
+/** The user may enter a name other than the suggested one. */
 const CHOSEN = 'before the update.backup';
 
 afterEach(() => {

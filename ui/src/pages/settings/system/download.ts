@@ -5,10 +5,10 @@ import { m } from '../../../paraglide/messages.js';
 import { saveAs } from '../../../parts/save';
 import { HOUR_MS } from '../../../parts/units';
 
-/** The gateway ends the response after this time. */
+/** The time limit of a download. The gateway ends the response after this time. */
 const LONGEST_MS = 6 * HOUR_MS;
 
-/** What is used of a file of the File System Access API. */
+/** The used part of a file of the File System Access API. */
 interface ChosenFile {
   name: string;
   getFile(): Promise<Blob>;
@@ -16,13 +16,13 @@ interface ChosenFile {
   /** Not in the standard yet. */
   remove?(): Promise<void>;
 }
-/** Only in Chromium, and only on pages with HTTPS or of this machine. */
+/** Available only in Chromium, and only on pages with HTTPS or of this machine. */
 type Picker = (options: { suggestedName: string }) => Promise<ChosenFile>;
 
 export interface Download {
-  /** Encrypts the backup; empty for the recipient of the settings. */
+  /** The passphrase that encrypts the backup. Empty for the recipient of the settings. */
   passphrase: string;
-  /** Whether the backup will be encrypted, for the name that is suggested. */
+  /** Whether the backup will be encrypted. This determines the suggested name. */
   isEncrypted: boolean;
   signal: AbortSignal;
   /** Called with the number of bytes that have arrived. */
@@ -30,9 +30,9 @@ export interface Download {
 }
 
 /**
- * Saves a backup on this device and returns the name of the file. Call it in the handler of a click: where the browser can write to
- * a file that the user chooses, it asks for the file first. Other browsers collect the backup, and save it when it is
- * complete. Throws a `Failure`, or an `AbortError` if `signal` is aborted or the user chooses no file.
+ * Saves a backup on this device and returns the name of the file. Call it in the handler of a click. Some browsers can
+ * write to a file that the user chooses, and ask for the file first. Other browsers collect the backup, and save it
+ * when it is complete. Throws a `Failure`, or an `AbortError` if `signal` is aborted or the user chooses no file.
  */
 export async function downloadBackup({ passphrase, isEncrypted, signal, onbytes }: Download): Promise<string> {
   const suggested = fileName(new Date(), isEncrypted);
@@ -45,13 +45,14 @@ export async function downloadBackup({ passphrase, isEncrypted, signal, onbytes 
       longest_ms: LONGEST_MS,
     });
     const name = nameIn(response.headers.get('content-disposition'));
-    // A proxy may send its own page, for example a login.
+    // A proxy may send its own page, such as a login page.
     if (!name || !response.body) throw notTheGateway(response.status);
     const into = file ? await file.createWritable() : collect((blob) => saveAs(blob, name));
     await response.body.pipeThrough(counter(onbytes)).pipeTo(into, { signal });
     return file?.name ?? name;
   } catch (error) {
-    // The gateway sends one backup at a time, and waits for a client that does not read.
+    // The gateway sends one backup at a time, and waits for a client that does not read, so the
+    // request is aborted.
     request.abort();
     if (file) await discard(file);
     if (error instanceof Failure || signal.aborted) throw error;
@@ -67,12 +68,12 @@ async function choose(suggestedName: string): Promise<ChosenFile | null> {
     return await picker.call(window, { suggestedName });
   } catch (error) {
     if ((error as Error).name === 'AbortError') throw error;
-    // A policy of the browser forbids it.
+    // A browser policy forbids it.
     return null;
   }
 }
 
-/** The name that the gateway gives to a backup of this moment. */
+/** Returns the gateway's name for a backup made at this time. */
 export function fileName(at: Date, isEncrypted: boolean): string {
   const moment = at.toISOString().replace(/\.\d+/, '').replace(/[-:]/g, '');
   return `gatehouse-${moment}.backup${isEncrypted ? '.age' : ''}`;
@@ -100,7 +101,7 @@ function collect(done: (blob: Blob) => void) {
   });
 }
 
-/** Deletes the empty file that the browser created. What was written is only in the file after its end. */
+/** Deletes the empty file that the browser created. Written data is only in the file after it is closed. */
 async function discard(file: ChosenFile): Promise<void> {
   try {
     if ((await file.getFile()).size === 0) await file.remove?.();

@@ -5,7 +5,7 @@ import { number } from '../../../parts/time';
 
 export type Kind = 'flag' | 'number' | 'list' | 'text' | 'object';
 
-/** The type of a value, derived from the value itself; unset values count as text. */
+/** Returns the type of a value, derived from the value itself. Unset values count as text. */
 export function kindOf(value: unknown): Kind {
   if (typeof value === 'boolean') return 'flag';
   if (typeof value === 'number') return 'number';
@@ -25,7 +25,7 @@ const DESCRIBED: Record<SettingKind, Kind> = {
   models: 'object',
 };
 
-/** The type in the gateway's description; text until it is loaded. */
+/** Returns the type in the gateway's description, or text until the description is loaded. */
 export const kindDescribed = (kind: SettingKind | undefined): Kind => (kind ? DESCRIBED[kind] : 'text');
 
 /** A value as editable text; lists have one entry per line. */
@@ -35,7 +35,10 @@ export function typed(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value, null, 2) : String(value);
 }
 
-/** Parses typed text. Invalid input is sent as text, so that the gateway reports the expected format. */
+/**
+ * Parses typed text. Invalid input is sent as text, because the gateway then reports the expected
+ * format.
+ */
 export function parse(text: string, kind: Kind): unknown {
   switch (kind) {
     case 'flag':
@@ -98,7 +101,7 @@ export function limitsOf(described: SettingDescription): string[] {
   ].filter(Boolean);
 }
 
-/** A value with the unit of its setting, on one line. */
+/** Returns a value with the unit of its setting, on one line. */
 export function withUnit(setting: Setting): string {
   const { key, value } = setting;
   return typeof value === 'number' ? [number(value), unitOf(key)].filter(Boolean).join(' ') : shown(setting);

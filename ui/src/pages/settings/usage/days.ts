@@ -2,9 +2,9 @@
 import { kept, regional } from '../../../parts/region';
 import { DAY_MS } from '../../../parts/units';
 
-/** How many days are shown at first. */
+/** The number of days that are shown at first. */
 export const DAYS = 30;
-/** How many days the page can show. */
+/** The numbers of days that the page can show. */
 export const PERIODS = [7, DAYS, 90, 365];
 
 /** The last `count` UTC days, oldest first, such as `2026-01-31`. */

@@ -8,7 +8,10 @@ const KINDS: Record<string, (inputs: { name: string }) => string> = {
   key: m.usage_scope_key,
 };
 
-/** A scope such as `all` or `agent:default` in words. `names` has the labels of records by ID. */
+/**
+ * Returns a scope such as `all` or `agent:default` as text. `names` contains the labels of records
+ * by ID.
+ */
 export function scopeName(scope: string, names: ReadonlyMap<string, string> = new Map()): string {
   if (scope === 'all') return m.usage_scope_all();
   const [, kind = '', id = ''] = /^(\w+):(.*)$/s.exec(scope) ?? [];

@@ -49,13 +49,19 @@ export function draftOf(persona: Persona | null): Draft {
   };
 }
 
-/** The fields that the provider supports; all while that is unknown. */
+/**
+ * Returns the fields that the provider supports, or all fields while the provider's support is
+ * unknown.
+ */
 export function bindingFields(providers: Providers, id: string): readonly BindingField[] {
   const taken = providerOf(providers, id)?.binding;
   return taken ? FIELDS.filter((field) => taken.includes(field)) : FIELDS;
 }
 
-/** The draft as request parameters. A binding includes only fields that its provider supports. */
+/**
+ * Returns the draft as request parameters. A binding includes only fields that its provider
+ * supports.
+ */
 export function fieldsOf(draft: Draft, providers: Providers): Params<'voice.personas.create'> {
   return {
     label: draft.label.trim(),
@@ -76,7 +82,10 @@ export function fieldsOf(draft: Draft, providers: Providers): Params<'voice.pers
   };
 }
 
-/** The parameters that the user has changed: another window may have saved the others since. */
+/**
+ * Returns the parameters that the user has changed, because another window may have saved other
+ * parameters since.
+ */
 export function changesOf(draft: Draft, stored: Draft, providers: Providers): Partial<Params<'voice.personas.create'>> {
   const before: Record<string, unknown> = { ...fieldsOf(stored, providers) };
   const changed = Object.entries(fieldsOf(draft, providers)).filter(

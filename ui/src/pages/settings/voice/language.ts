@@ -1,7 +1,7 @@
 import { m } from '../../../paraglide/messages.js';
 import { getLocale } from '../../../paraglide/runtime.js';
 
-/** The display name of a language tag; `und` means unknown. */
+/** Returns the display name of a language tag. `und` means unknown. */
 export function languageName(tag: string): string {
   if (tag === 'und' || tag === '') return m.voice_language_unknown();
   try {

@@ -9,7 +9,7 @@ export type Role = 'tts' | 'stt';
 export type Provider = Omit<ProviderStatus, 'details'> & ProviderDetails;
 export type Providers = readonly Provider[] | undefined;
 
-/** A provider in the language of the page. */
+/** Returns a provider with its texts in the language of the page. */
 const described = (provider: Provider, text: (english: string) => string): Provider => ({
   ...provider,
   name: text(provider.name),
@@ -41,7 +41,7 @@ export const providerOf = (providers: Providers, id: string): Provider | undefin
 
 export const nameOf = (providers: Providers, id: string): string => providerOf(providers, id)?.name ?? id;
 
-/** What is missing until the provider is configured. */
+/** Returns the requirements that are missing before the provider can be used. */
 export function missing({ needs, settings }: Provider): string {
   if (needs === 'api_key') return m.voice_missing_key();
   return m.voice_missing({ name: settings.find(({ name }) => name === needs)?.label ?? needs });

@@ -37,6 +37,6 @@ export function exampleOf(described: Described | undefined, key: string): string
 export const asText = (value: Value | undefined): string =>
   value?.value === null || value?.value === undefined ? '' : String(value.value);
 
-/** The entries of a list, each once: the gateway, too, ignores the repetitions. */
+/** Returns the entries of a list without repetitions, which the gateway ignores too. */
 export const asList = (value: Value | undefined): string[] =>
   Array.isArray(value?.value) ? [...new Set(value.value.map(String))] : [];

@@ -1,4 +1,4 @@
-// Synthesizes a text, and keeps the audio and the details of the answer.
+// Synthesizes a text and keeps the audio and the details of the answer.
 import { revokeLater } from '../../../parts/objectUrl';
 import { rpc, type Params, type Result } from '../../../client/rpc';
 

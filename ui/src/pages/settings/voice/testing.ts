@@ -1,25 +1,25 @@
-// Tests a provider, and says in words what its last request shows.
+// Tests a provider and describes the result of its last request.
 import { Failure } from '../../../client/failure';
 import type { LastUse } from '../../../client/generated/rpc';
 import { rpc } from '../../../client/rpc';
 import { m } from '../../../paraglide/messages.js';
 import type { Provider, Role } from './providers';
 
-/** A local program may have to load a large model first. */
+/** A local program may first have to load a large model. */
 const LONGEST_TEST_MS = 120_000;
 
 /**
- * Makes the provider speak one word, or transcribe a second of silence, with a key that is not stored or its own one.
- * Does not throw if the provider fails.
+ * Makes the provider speak one word or transcribe one second of silence. Uses the given key, which is not stored, or
+ * else the stored key. Does not throw if the provider fails.
  */
 export const testProvider = (role: Role, provider: string, key: string | null = null): Promise<LastUse> =>
   rpc('voice.test', { kind: role, provider, key }, { timeout_ms: LONGEST_TEST_MS });
 
-/** The effect of a test, and that it may cost money. */
+/** Returns a sentence that says what a test does and that it may cost money. */
 export const costs = (role: Role): string =>
   role === 'tts' ? m.voice_test_costs_speech() : m.voice_test_costs_transcript();
 
-/** The result of a provider's test, as a sentence without a subject. */
+/** Returns the result of a provider's test as a sentence without a subject. */
 export const proof = (role: Role): string => (role === 'tts' ? m.voice_tested_speech() : m.voice_tested_transcript());
 
 export const isKeyRejected = ({ status }: Pick<LastUse, 'status'>): boolean => status === 401 || status === 403;
@@ -28,13 +28,13 @@ export const isKeyRejected = ({ status }: Pick<LastUse, 'status'>): boolean => s
 export const failureOf = ({ code, message }: LastUse): Failure =>
   new Failure(code ?? 'PROVIDER_FAILED', message ?? m.parts_error_unknown());
 
-/** Why a request failed, with the vendor's own sentence. */
+/** Returns the reason of a failed request, with the vendor's own sentence. */
 export function reason(use: LastUse): string {
   const { message: text } = failureOf(use);
   return use.providerMessage ? m.voice_provider_says({ text, sentence: use.providerMessage }) : text;
 }
 
-/** The remedy; null if the reason contains it. */
+/** Returns the remedy, or null if the reason contains it. */
 export function advice(use: LastUse, { needs }: Pick<Provider, 'needs'>): string | null {
   const { code, status } = use;
   if (code === 'NOT_CONFIGURED') return null;

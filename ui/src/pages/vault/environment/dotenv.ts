@@ -8,7 +8,10 @@ export interface Assignment {
 const ASSIGNMENT = /^\s*(?:export\s+)?([^\s=#]+)\s*=\s*/;
 const ESCAPES: Record<string, string> = { n: '\n', r: '\r', t: '\t', '"': '"', '\\': '\\', $: '$' };
 
-/** The assignments, the last of each key, and the 1-based numbers of invalid lines. */
+/**
+ * Returns the assignments, keeping the last one of each key, and the 1-based numbers of invalid
+ * lines.
+ */
 export function readAssignments(text: string): { assignments: Assignment[]; unread: number[] } {
   const found = new Map<string, string>();
   const unread: number[] = [];
@@ -47,7 +50,7 @@ export function readAssignments(text: string): { assignments: Assignment[]; unre
   return { assignments: [...found].map(([key, value]) => ({ key, value })), unread };
 }
 
-/** Index of the closing quote, or -1. */
+/** Returns the index of the closing quote, or -1. */
 function end(text: string, quote: string): number {
   for (let at = 1; at < text.length; at++) {
     if (quote === '"' && text[at] === '\\') at++;
@@ -56,5 +59,5 @@ function end(text: string, quote: string): number {
   return -1;
 }
 
-/** Whether a pasted text contains an assignment instead of a name. */
+/** Whether a pasted text contains an assignment, as opposed to a name. */
 export const isBlock = (text: string): boolean => /^\s*(?:export\s+)?[A-Za-z_]\w*\s*=/m.test(text);

@@ -1,5 +1,5 @@
-// The hosts to which agents may send a variable: the setting `tools.secrets` with entries `NAME:host` or
-// `NAME:host:port`. Pure functions.
+// The hosts to which agents may send a variable. The setting `tools.secrets` has entries `NAME:host` or
+// `NAME:host:port`. All functions are pure.
 
 /** The setting. */
 export const SECRETS = 'tools.secrets';
@@ -9,13 +9,19 @@ const isOf = (name: string) => (entry: string) => entry.startsWith(`${name}:`);
 export const hostsOf = (entries: readonly string[], name: string): string[] =>
   entries.filter(isOf(name)).map((entry) => entry.slice(name.length + 1));
 
-/** The setting with other hosts for a variable. The entries of other variables stay. */
+/**
+ * Returns the setting with new hosts for one variable. The entries of other variables are
+ * unchanged.
+ */
 export const withHosts = (entries: readonly string[], name: string, hosts: readonly string[]): string[] => [
   ...entries.filter((entry) => !isOf(name)(entry)),
   ...hosts.map((host) => `${name}:${host}`),
 ];
 
-/** The hosts in typed lines, each once and as in a URL; null if a line is not a host. */
+/**
+ * Returns the hosts in typed lines, without repetitions and as in a URL, or null if a line is not a
+ * host.
+ */
 export function hostsIn(text: string): string[] | null {
   const found = new Set<string>();
   for (const line of text.split('\n').map((line) => line.trim())) {

@@ -1,9 +1,9 @@
-// Values of variables that are not typed: generated, or read from a file.
+// Values of variables that are not typed but generated or read from a file.
 
-/** The gateway stores no longer ones. */
+/** The gateway stores no longer values. */
 export const MAX_VALUE_BYTES = 64 * 1024;
 
-/** 256 random bits, in characters that need no escaping in a header, a URL or a shell. */
+/** Returns 256 random bits in characters that need no escaping in a header, a URL or a shell. */
 export function generatedValue(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(32));
   return btoa(String.fromCharCode(...bytes))
@@ -14,7 +14,7 @@ export function generatedValue(): string {
 
 export type Read = { value: string } | { refused: 'large' | 'binary' };
 
-/** Returns the value in a file. Editors end a file of one line with a line break, which is not part of the value. */
+/** Returns the value in a file without a final line break, which editors append to a one-line file. */
 export function valueIn(bytes: Uint8Array): Read {
   if (bytes.length > MAX_VALUE_BYTES) return { refused: 'large' };
   let text: string;

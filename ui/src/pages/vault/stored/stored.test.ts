@@ -58,7 +58,7 @@ it('names what uses a secret, and leaves out what holds none', () => {
   expect(found.map(({ last_used_at }) => last_used_at)).toEqual(['2026-11-03', '2026-11-02', '2026-11-01']);
 });
 
-/** What uses the only secret in the lists. */
+/** The users of the only secret in the lists. */
 const usesOf = (more: Partial<Record<keyof Lists, unknown>>) => {
   const [found, ...others] = storedOf(lists(more));
   expect(others).toEqual([]);

@@ -1,4 +1,5 @@
-// All secrets that the gateway stores, from several lists, with the users of each. Pure functions.
+// Joins the gateway's lists of secrets into one list, with the users of each secret. All functions
+// are pure.
 import { providerName } from '../../../client/wording';
 import { m } from '../../../paraglide/messages.js';
 import { usesOfChannel, usesOfProvider, usesOfVariable, type Lists, type Use } from './uses';
@@ -99,7 +100,7 @@ const webhooks = ({ webhooks }: Lists): Stored[] =>
       last_used_at: last_delivery_at ?? null,
     }));
 
-/** The tokens with which MCP servers are connected (OAuth). */
+/** Returns the OAuth tokens for MCP servers. */
 const accounts = ({ servers }: Lists): Stored[] =>
   servers.flatMap(({ name, auth }) => {
     if (!auth || auth.state === 'needed') return [];

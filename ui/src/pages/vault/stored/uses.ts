@@ -1,4 +1,5 @@
-// What uses a stored secret, by the settings and records that name it. Pure functions.
+// Finds the users of a stored secret in the settings and records that name it. All functions are
+// pure.
 import type { Result } from '../../../client/rpc';
 import { m } from '../../../paraglide/messages.js';
 import { RULES } from '../../settings/notifications/rules';
@@ -32,7 +33,7 @@ export interface Lists {
 type Provider = Lists['providers'][number];
 type Channel = Lists['channels'][number];
 
-/** The settings that name what uses a secret. */
+/** The settings that name a user of a secret. */
 export const SETTINGS = [
   'models',
   'voice.tts.fallback',
@@ -46,7 +47,7 @@ const SEARCH: Readonly<Record<string, string>> = { brave: 'BRAVE_API_KEY', tavil
 
 const settingOf = ({ settings }: Lists, key: string): unknown => settings.find((one) => one.key === key)?.value;
 
-/** The agent that answers messages of a channel without one. */
+/** The agent that answers messages of a channel without a selected agent. */
 const DEFAULT_AGENT = 'default';
 
 export function usesOfVariable(key: string, lists: Lists): Use[] {
@@ -68,7 +69,10 @@ export function usesOfVariable(key: string, lists: Lists): Use[] {
   ];
 }
 
-/** The provider of the default model; without one in the settings, the first that is configured. */
+/**
+ * Returns the provider of the default model or, if the settings name none, the first configured
+ * provider.
+ */
 function defaultProvider(lists: Lists): string | undefined {
   const chosen = settingOf(lists, 'models.default');
   if (typeof chosen === 'string' && chosen) return chosen.split('/')[0];
@@ -80,10 +84,10 @@ function defaultProvider(lists: Lists): string | undefined {
 
 export const isVoice = ({ kind }: Provider): boolean => kind === 'tts' || kind === 'stt';
 
-/** The voice providers that use the key of OpenAI if they have none of their own. */
+/** The voice providers that use the OpenAI key if they have no key. */
 const BORROWERS = { tts: 'tts_cloud_2', stt: 'stt_cloud_1' } as const;
 
-/** What speaks or transcribes with the voice provider `id`. */
+/** Returns the features that speak or transcribe with the voice provider `id`. */
 function usesOfVoice(role: 'tts' | 'stt', id: string, lists: Lists): Use[] {
   if (!lists.voice) return [];
   const { enabled, provider } = lists.voice[role];

@@ -37,7 +37,7 @@ struct Message {
     id: String,
 }
 
-/// The press of a button in a message of the bot.
+/// Returns the press of a button in a message of the bot.
 pub(in super::super) fn press_of(interaction: Interaction) -> Option<Press> {
     if interaction.kind != COMPONENT {
         return None;

@@ -1,4 +1,4 @@
-//! How a connection begins, and what its end means.
+//! The beginning of a connection, and the meaning of its end.
 
 use super::{Connection, Heartbeat, INTENTS, Listening, Next};
 use crate::receive::ReceiveError;
@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use url::Url;
 
 impl Listening {
-    /// Connects, and resumes the session or begins one.
+    /// Connects, and resumes the session or begins a new one.
     pub(super) async fn connect(&mut self, source: Source<'_>) -> Result<Connection, ReceiveError> {
         let known = self.session.as_ref().filter(|_| !self.is_resume_url_bad);
         let url = match known {
@@ -40,7 +40,7 @@ impl Listening {
             } }),
         };
         link.send(&first).await?;
-        // The first heartbeat is after a random part of the interval.
+        // The first heartbeat is sent after a random part of the interval.
         let part = f64::from(source.inner.random.below(1000)) / 1000.0;
         Ok(Connection {
             link,
@@ -53,7 +53,7 @@ impl Listening {
     }
 }
 
-/// Asks for the gateway's address, and whether another session may begin today.
+/// Requests the gateway's address. Also checks whether another session may begin today.
 async fn gateway_url(source: Source<'_>) -> Result<String, ReceiveError> {
     let answer = call(source, Method::GET, &["gateway", "bot"]).await?;
     if answer.status == 401 {

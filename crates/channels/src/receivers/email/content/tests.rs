@@ -117,7 +117,7 @@ fn a_text_that_was_cut_is_not_half_read() {
     let size = u32::try_from(whole.len()).unwrap();
     let cut = &whole.as_bytes()[..whole.len() - 20];
     assert_eq!(read(cut, size, "", true).answer, Some(TOO_LONG));
-    // Only the file is cut, which is fetched later.
+    // Only the file is cut. It is fetched later.
     let big = format!(
         "Content-Type: application/pdf\nContent-Disposition: attachment; filename=a.pdf\n\n{}",
         "x".repeat(100)
@@ -174,7 +174,7 @@ fn quoted_html_is_anothers() {
     for body in [
         "Look:<blockquote>Obey me.</blockquote>Well?",
         "<blockquote>Obey me.</blockquote>Well?",
-        // The quoted email contains tags that seem to end it.
+        // The quoted email contains tags that look like its end.
         "Look:<blockquote><!-- </blockquote> -->Obey me.</blockquote>",
         "Look:<blockquote><img alt='</blockquote>'>Obey me.</blockquote>",
     ] {

@@ -17,7 +17,7 @@ fn a_response_ends_with_the_line_after_its_last_literal() {
     for cut in 0..fetch.len() {
         assert_eq!(framed(&fetch[..cut], 5), Framed::Partial, "{cut}");
     }
-    // Not the size of a literal.
+    // None of these lines has the size of a literal.
     for line in ["a {}\r\n", "a {x}\r\n", "a {5}\n", "a 5}\r\n", "{5} \r\n"] {
         assert_eq!(framed(line, 5), Framed::Complete(line.len()), "{line}");
     }
@@ -34,7 +34,7 @@ fn lines_have_a_limit_together() {
     let most = empty.repeat(MAX_LINES / empty.len());
     assert_eq!(framed(&most, 0), Framed::Partial);
     assert_eq!(framed(&(most + empty), 0), Framed::TooLong);
-    // Literals do not count.
+    // Literals do not count toward the limit.
     let text = format!("{{9}}\r\n123456789{}", "x".repeat(MAX_LINES - 5));
     assert_eq!(framed(&text, 9), Framed::Partial);
     assert_eq!(framed(&(text + "x"), 9), Framed::TooLong);
@@ -85,7 +85,7 @@ fn odd_responses_are_no_responses() {
         "",
         "*",
         "* 1 FETCH (\r\n",
-        // The parser panics.
+        // The parser panics on these responses.
         "* 1 FETCH (INTERNALDATE NIL)\r\n",
     ];
     for odd in odd {

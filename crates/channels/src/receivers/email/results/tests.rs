@@ -48,7 +48,7 @@ fn anything_else_is_not_believed() {
         "mx.example.org; dmarc=fail header.from=example.com; dkim=pass header.d=example.com",
         "mx.example.org; dmarc=temperror; dkim=pass header.d=example.com",
         "mx.example.org; dmarc=pass header.from=evil.example",
-        // Not for which domain.
+        // The result does not name a domain.
         "mx.example.org; dmarc=pass",
         "mx.example.org; dmarc=pass (p=none)",
         "mx.example.org; dmarc=pass; dkim=pass header.d=example.com",
@@ -84,8 +84,8 @@ fn anything_else_is_not_believed() {
 
 #[test]
 fn words_of_the_sender_are_no_results() {
-    // Headers of servers that do not quote the sender's words: the local part of an envelope's sender can contain
-    // semicolons and parentheses, and so can the tags of a signature that does not pass.
+    // These headers come from servers that do not quote the sender's words. The local part of an envelope sender can
+    // contain semicolons and parentheses. So can the tags of a signature that does not pass.
     for words in [
         "spf=pass smtp.mailfrom=a; dkim=pass header.d=example.com; x=y smtp.mailfrom=@evil.example",
         "spf=pass smtp.mailfrom=a; dkim=pass header.d=example.com header.i=@evil.example",
@@ -132,7 +132,8 @@ fn a_signature_counts_for_names_below_the_signer() {
     let signed = |signer: &str| format!("mx.example.org; dkim=pass header.d={signer}");
     let of = |signer: &str, domain: &str| says_of(&[&signed(signer)], domain);
     assert!(of("example.com", "mail.example.com") && of("b.example.com", "a.b.example.com"));
-    // Otherwise the owner of a name below `github.io` could write as anyone there.
+    // If these counted as aligned, the owner of a name below `github.io` could write as anyone
+    // there.
     assert!(!of("evil.github.io", "github.io"));
     assert!(!of("com", "example.com") && !of("ample.com", "example.com"));
 }

@@ -22,7 +22,7 @@ impl Session {
         self.finish(&tag, max).await
     }
 
-    /// Waits until the server asks for the rest of a command; returns the end of the command if it ends before.
+    /// Waits until the server requests the rest of a command. If the command ends before, returns its end.
     pub(in super::super) async fn continued(
         &mut self,
         tag: &str,
@@ -49,7 +49,7 @@ impl Session {
         }
     }
 
-    /// Reads until the command ends. All responses may have `max` bytes together.
+    /// Reads until the command ends. The total size of all responses is limited to `max` bytes.
     pub(in super::super) async fn finish(
         &mut self,
         tag: &str,
@@ -81,7 +81,8 @@ impl Session {
         }
     }
 
-    /// Reads a response and records the state of the mailbox in it. `None` for a response that can be ignored.
+    /// Reads a response and records the mailbox state that it contains. Returns `None` for a response that can be
+    /// ignored.
     pub(super) fn note(&mut self, bytes: &[u8]) -> Result<Option<Response<'static>>, ImapError> {
         let Some(response) = parse(bytes) else {
             if is_fetch(bytes) || !bytes.starts_with(b"* ") {

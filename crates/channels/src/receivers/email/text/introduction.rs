@@ -2,8 +2,8 @@
 
 use super::is_quoted;
 
-/// The line that introduces the answered email, if only that email follows. `is_unmarked` if quoted lines have no
-/// marks.
+/// Returns the index of the line that introduces the answered email, if only that email follows. `is_unmarked` is true
+/// if quoted lines have no marks.
 pub(super) fn introduction(lines: &[&str], is_unmarked: bool) -> Option<usize> {
     (0..lines.len()).find(|&at| {
         let one = lines.get(at).map_or("", |line| line.trim());
@@ -25,7 +25,7 @@ pub(super) fn introduction(lines: &[&str], is_unmarked: bool) -> Option<usize> {
     })
 }
 
-/// Whether a line is such as `On Wed, Nov 18, 2026 at 11:06 Ann <a@example.com> wrote:`.
+/// Returns whether a line has the form `On Wed, Nov 18, 2026 at 11:06 Ann <a@example.com> wrote:`.
 fn is_introduction(line: &str) -> bool {
     let english = line.starts_with("On ") && line.ends_with(" wrote:");
     let german = line.starts_with("Am ") && line.contains(" schrieb") && line.ends_with(':');

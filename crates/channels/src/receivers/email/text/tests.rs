@@ -103,7 +103,7 @@ fn a_header_in_the_text_begins_anothers_mail() {
         assert!(!own(&mail).1, "{header}");
         assert_eq!(own(&mail).0, mail, "it may be forwarded");
         assert_eq!(reply(&mail), ("Yes.".to_owned(), true), "{header}");
-        // There is no text of the sender above it.
+        // No text of the sender is above the header.
         let below = format!("{header}\n\nObey me.\n\nYes.");
         assert_eq!(reply(&below), (below, false), "{header}");
     }
@@ -164,7 +164,7 @@ fn lists_of_ones_own_stay() {
         assert_eq!(own(text), (text.to_owned(), true));
         assert_eq!(reply(&format!("x\n{text}")).0, format!("x\n{text}"));
     }
-    // Three fields are not removed, but may be from someone else.
+    // Three fields are not removed, although they may be from another person.
     let three = "Book it.\nName: Ann\nMail: a@a.example\nTown: C\nThanks.";
     assert_eq!(reply(three), (three.to_owned(), false));
 }

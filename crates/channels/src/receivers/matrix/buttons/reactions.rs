@@ -23,7 +23,7 @@ pub(super) struct Own {
     pub(super) data: String,
 }
 
-/// Returns the reactions of the bot to an event, without those that it has removed.
+/// Returns the reactions of the bot to an event, except removed ones.
 pub(super) async fn own_reactions(
     source: Source<'_>,
     room: &str,
@@ -77,7 +77,7 @@ pub(super) fn text<'a>(value: &'a Value, at: &str) -> &'a str {
         .unwrap_or_default()
 }
 
-/// Reacts with each label. The server refuses a reaction that is already there.
+/// Reacts with each label. The server refuses a reaction that already exists.
 pub(super) async fn react(
     source: Source<'_>,
     (room, message_id): (&str, &str),

@@ -11,7 +11,8 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-/// Sends a notice, which programs do not answer. At most one with this text arrives in a room within a short time.
+/// Sends a notice, which programs do not answer. Within a short time, at most one notice with this text arrives in a
+/// room.
 pub(in super::super) async fn send_notice(
     source: Source<'_>,
     room: &str,

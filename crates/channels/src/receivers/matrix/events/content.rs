@@ -1,4 +1,4 @@
-//! Reads the content of one event: a text, a file, a reaction, and which message it replies to or edits.
+//! Reads the content of one event: a text, a file or a reaction, and the message that it replies to or edits.
 
 use super::identifiers::{is_event_id, is_server};
 use super::{Event, What, read};
@@ -17,7 +17,7 @@ pub(super) struct Content {
     mentions: Option<Mentions>,
     #[serde(rename = "m.relates_to")]
     relates_to: Option<Relation>,
-    /// The name of a file. If it is present and not the same as the body, the body is a caption.
+    /// The name of a file. If it is present and differs from the body, the body is a caption.
     filename: Option<String>,
     /// `mxc://`, the server and the media ID. Absent from encrypted files.
     url: Option<String>,
@@ -44,7 +44,7 @@ struct Relation {
     key: Option<String>,
     #[serde(rename = "m.in_reply_to")]
     in_reply_to: Option<Box<RawValue>>,
-    /// Whether a message of a thread is a reply only for programs without threads.
+    /// Whether a message in a thread is marked as a reply only for programs without threads.
     #[serde(default)]
     is_falling_back: bool,
 }
@@ -79,7 +79,7 @@ pub(super) fn replied_to(content: &Content) -> Option<String> {
     is_reply.then_some(replied.event_id)
 }
 
-/// Returns the sender and the text of an event that is quoted.
+/// Returns the sender and the text of a quoted event.
 pub(in crate::receivers::matrix) fn quoted(event: &RawValue) -> Option<(String, String)> {
     let event: Event = read(event)?;
     if event.kind != "m.room.message" || event.state_key.is_some() {
@@ -104,7 +104,7 @@ pub(super) fn reaction(content: Annotated) -> Option<What> {
 
 pub(super) fn what(content: &Content, me: &str) -> Option<What> {
     let relation = content.relates_to.as_ref();
-    // An edit has its own event, whose text begins with an asterisk.
+    // An edit is an event of its own, and its text begins with an asterisk.
     if relation.is_some_and(Relation::is_edit) {
         let new: Content = read(content.new.as_deref()?)?;
         let edited = what(
@@ -115,7 +115,7 @@ pub(super) fn what(content: &Content, me: &str) -> Option<What> {
             },
             me,
         );
-        // A file whose caption is changed is not read again.
+        // If only the caption of a file changes, the file is not read again.
         return edited.filter(|edited| matches!(edited, What::Text { .. }));
     }
     match content.msgtype.as_str() {
@@ -145,7 +145,8 @@ pub(super) fn what(content: &Content, me: &str) -> Option<What> {
     })
 }
 
-/// A picture, file or recording (<https://spec.matrix.org/latest/client-server-api/#mfile>).
+/// Returns a picture, file or recording
+/// (<https://spec.matrix.org/latest/client-server-api/#mfile>).
 fn file(content: &Content, me: &str) -> What {
     let mut mentioned = content.mentions.iter().flat_map(|it| &it.user_ids);
     let names_bot = mentioned.any(|user| user == me);
@@ -180,7 +181,7 @@ fn file(content: &Content, me: &str) -> What {
     }
 }
 
-/// Removes the quoted text of a reply, which someone else wrote. Programs added it until version 1.13 of the
+/// Removes the quoted text of a reply, which another person wrote. Programs added this text until version 1.13 of the
 /// specification.
 fn without_quote(body: &str) -> &str {
     let mut rest = body;
@@ -190,8 +191,8 @@ fn without_quote(body: &str) -> &str {
     rest
 }
 
-/// Whether the text has the user's ID as a whole. A dot or a colon may follow it, but not a longer server name or a
-/// port.
+/// Returns whether the text contains the whole user ID. A dot or a colon may follow the ID, but not a longer server
+/// name or a port.
 fn has_word(text: &str, me: &str) -> bool {
     text.match_indices(me).any(|(at, _)| {
         let mut after = text.get(at + me.len()..).unwrap_or_default().chars();

@@ -41,7 +41,7 @@ fn one_odd_event_does_not_hide_the_others() {
     let said = said_of(&events);
     assert_eq!(said.len(), 1);
     assert_eq!(said[0].event_id, "$2");
-    // A deep value next to the text is skipped without reading it.
+    // A deep value beside the text is skipped and not parsed.
     let beside = format!(
         r#"[{{"type":"m.room.message","event_id":"$3","sender":"@p:a.example","x":{deep},"content":{{"msgtype":"m.text","body":"hi","y":{deep}}}}}]"#
     );

@@ -4,14 +4,14 @@ use crate::markup::Markup;
 use crate::receivers::buttons::{Button, QuestionText};
 use serde_json::{Value, json};
 
-/// Whether a block of a question shows the call.
+/// Returns whether a block of a question shows the call.
 pub(super) fn is_call(block: &Value) -> bool {
     let text = block.get("text").and_then(|text| text.get("type"));
     text.and_then(Value::as_str) == Some("plain_text")
 }
 
-/// Whether Slack stored the blocks of a question as they were sent. It writes `<` and `>` around links, and escapes
-/// these characters elsewhere.
+/// Returns whether Slack stored the blocks of a question as they were sent. Slack adds `<` and `>` around links, and
+/// escapes these characters elsewhere.
 pub(super) fn are_stored(sent: &[Value], stored: &Value) -> bool {
     let text = |block: &Value, at: &str| {
         let text = block.pointer(at).and_then(Value::as_str);
@@ -31,16 +31,16 @@ pub(super) fn are_stored(sent: &[Value], stored: &Value) -> bool {
     sent.len() == stored.len() && sent.iter().zip(stored).all(is_same)
 }
 
-/// A section. Slack decodes `&amp;`, `&lt;` and `&gt;` in both kinds of text and nothing else
-/// (<https://docs.slack.dev/messaging/formatting-message-text#escaping>). In `plain_text` it does not interpret markup.
-/// If `emoji` is false, it does not interpret names of emoji.
+/// Returns a section. In both kinds of text, Slack decodes `&amp;`, `&lt;` and `&gt;` and nothing else
+/// (<https://docs.slack.dev/messaging/formatting-message-text#escaping>). In `plain_text`, Slack does not interpret
+/// markup. If `emoji` is false, it does not interpret names of emoji.
 pub(super) fn section(text: &str, is_plain: bool) -> Value {
     let text = Markup::Slack.escape(text);
     if !is_plain {
         return json!({ "type": "section", "text": { "type": "mrkdwn", "text": text } });
     }
     let text = json!({ "type": "plain_text", "text": text, "emoji": false });
-    // Otherwise, a part of a long text is shown only after a click.
+    // Without `expand`, a part of a long text is shown only after a click.
     json!({ "type": "section", "text": text, "expand": true })
 }
 

@@ -41,7 +41,7 @@ struct Action {
     value: Option<String>,
 }
 
-/// The press of an envelope, if it is one of a button in a message.
+/// Returns the press of an envelope, if a button in a message was pressed.
 pub(in super::super) fn press_of(envelope: &Envelope) -> Option<Press> {
     if envelope.kind != "interactive" {
         return None;

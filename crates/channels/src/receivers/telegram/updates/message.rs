@@ -7,7 +7,8 @@ use crate::receivers::display_name;
 use crate::receivers::telegram::texts::Texts;
 use crate::receivers::telegram::{Bot, files};
 
-/// The message of an update, if it is from a person and meant for the bot. `is_named` is whether it names the bot.
+/// Returns the message of an update if it is from a person and meant for the bot. `is_named` is true if it names the
+/// bot.
 pub(in super::super) fn message_of(
     update: Update,
     (bot, is_named): (&Bot, bool),
@@ -27,9 +28,9 @@ pub(in super::super) fn message_of(
     let text = message.text.clone().or_else(|| message.caption.clone());
     let now = text.as_deref().unwrap_or_default();
     let before = texts.remember((message.chat.id, message.message_id), now);
-    // A live location is edited all the time, and has no text.
+    // A live location is edited repeatedly, and has no text.
     let is_unknown = is_edit && before.is_none() && !now.trim().is_empty();
-    // Telegram also reports edits that do not change the text, such as the preview of a link.
+    // Telegram also reports edits that do not change the text, such as a link preview.
     if is_edit && !is_unknown && before.is_none_or(|before| before == now) {
         return None;
     }
@@ -38,7 +39,7 @@ pub(in super::super) fn message_of(
         .filter(|_| message.is_topic_message);
     let quote = quote_of(&message, from, bot).map(ReceivedQuote::Message);
     Some(ReceivedMessage {
-        // An edit is an update of the same message.
+        // An edit is another update of the same message, so the ID contains both.
         message_id: format!("{}:{}", update.update_id, message.message_id),
         person: from.id.to_string(),
         name: name_of(from),
@@ -66,8 +67,8 @@ const fn is_unread(message: &Message) -> bool {
     message.video.is_some() || message.video_note.is_some() || message.audio.is_some()
 }
 
-/// The message that is replied to, or the chosen part of it. If that message is in another chat, only the chosen part
-/// is known.
+/// Returns the message that is replied to, or the selected part of it. If that message is in another chat, only the
+/// selected part is known.
 fn quote_of(message: &Message, from: &User, bot: &Bot) -> Option<Quote> {
     let replied = message.reply_to_message.as_deref();
     let whole = replied.and_then(|it| it.text.as_ref().or(it.caption.as_ref()));
@@ -96,7 +97,7 @@ fn name_of(user: &User) -> String {
     display_name(name, &user.id.to_string())
 }
 
-/// Whether a message in a group names the bot or replies to it.
+/// Returns whether a message in a group names the bot or replies to it.
 pub(super) fn is_named(message: &Message, bot: &Bot) -> bool {
     let replied = message.reply_to_message.as_ref();
     let replied = replied.and_then(|replied| replied.from.as_ref());

@@ -87,7 +87,7 @@ fn an_edit_counts_if_it_changed_the_text() {
             texts,
         )
     };
-    // The earlier text is not known.
+    // The earlier text is unknown.
     assert_eq!(edit("a", &mut texts).unwrap().answer, Some(UNKNOWN_EDIT));
     assert!(edit("a", &mut texts).is_none());
     assert_eq!(edit("b", &mut texts).unwrap().answer, None);

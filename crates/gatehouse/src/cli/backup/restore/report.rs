@@ -9,7 +9,7 @@ use anyhow::Result;
 use gatehouse_backup::Manifest;
 use serde_json::json;
 
-/// What a started copy does while the original runs.
+/// The warning about a copy that is started while the original runs.
 const RUNS_LIKE_THE_ORIGINAL: &str = "A server that is started on this data polls the same channel accounts, runs the \
     schedules and sends notifications. If the original still runs, do not start it with access to the network. \
     `gatehouse backup verify` checks a backup without a start.";

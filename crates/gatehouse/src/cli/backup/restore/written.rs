@@ -1,4 +1,4 @@
-//! Files that a restore has written, and that are removed if it fails.
+//! The files that a restore has written. They are removed if the restore fails.
 
 use super::{BESIDE, beside, settings_beside};
 use anyhow::{Context, Result, ensure};
@@ -11,8 +11,8 @@ use gatehouse_store::FileOwner;
 use std::io::Write;
 use std::path::PathBuf;
 
-/// The settings file gets another name if there is one already, or if it names a database: the server must
-/// not start on the old one.
+/// Returns the place of a file. The settings file gets another name if there already is one, or if it names a database,
+/// because the server must not start on the old database.
 fn place_of(layers: &Layers, file: &RestoredFile) -> Result<PathBuf> {
     if PROVIDER_FILES.contains(&file.name.as_str()) {
         return Ok(layers.data_dir().join(&file.name));
@@ -36,7 +36,7 @@ fn place_of(layers: &Layers, file: &RestoredFile) -> Result<PathBuf> {
     Ok(path.to_path_buf())
 }
 
-/// The files that were written. Dropping it deletes them, so that a failed restore can be repeated.
+/// The written files. Dropping this value deletes them, so a failed restore can be repeated.
 pub(super) struct Written {
     pub(super) owner: FileOwner,
     pub(super) paths: Vec<PathBuf>,
@@ -52,7 +52,7 @@ impl Written {
         Ok(())
     }
 
-    /// Writes the files of a backup. Returns the settings file and the profiles that were not put in place.
+    /// Writes the files of a backup. Returns the settings file and the profiles that did not get their original names.
     pub(super) async fn write_all(
         &mut self,
         layers: &Layers,

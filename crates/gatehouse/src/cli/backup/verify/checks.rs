@@ -1,4 +1,4 @@
-//! Checks what a backup contains.
+//! Checks the content of a backup.
 
 use super::{Check, Findings, of_archive};
 use crate::cli::{offline::parts, progress};
@@ -26,7 +26,7 @@ pub(super) async fn check(archive: Archive<'_>, place: &Path) -> Result<Findings
     let restored = restored?;
     let mut settings_file = None;
     for file in &restored.files {
-        // In another directory, the settings file has no effect: it may name another database.
+        // In another directory, the settings file has no effect. It may name another database.
         let is_settings = file.name == SETTINGS_FILE;
         if is_settings || PROVIDER_FILES.contains(&file.name.as_str()) {
             let directory = if is_settings { "settings" } else { "." };
@@ -45,7 +45,7 @@ pub(super) async fn check(archive: Archive<'_>, place: &Path) -> Result<Findings
     Ok(found)
 }
 
-/// Reads the settings file without the environment and without effect.
+/// Checks the settings file without the environment. The settings are not applied.
 fn check_settings(place: &Path, path: PathBuf) -> doctor::Check {
     let invocation = Invocation {
         data_dir: Some(place.to_path_buf()),

@@ -9,16 +9,16 @@ const MAX_PATH: usize = 200;
 /// Maximum length of a condition's value in the API, in characters.
 const MAX_VALUE: usize = 500;
 
-/// The field of the payload that a rule is about.
+/// Returns the field of the payload that a rule compares.
 pub(super) fn payload_path(rule: &Node) -> Option<&str> {
     let parameter = rule.get("parameter")?;
     let is_payload = parameter.text_of("source") == Some("payload");
     parameter.text_of("name").filter(|_| is_payload)
 }
 
-/// The condition of a payload filter for a rule that compares a field of the payload with a value. The rule compares
-/// texts, also of numbers and booleans. A secret would be shown with the webhook, so it becomes no condition. Neither
-/// does a field that the API refuses, because it would refuse the webhook as well.
+/// Returns the condition of a payload filter for a rule that compares a field of the payload with a value. The rule
+/// compares texts, including those of numbers and booleans. Returns `None` for a secret, because it would be shown with
+/// the webhook. Returns `None` for a field that the API refuses, because the API would refuse the whole webhook.
 pub(super) fn payload_condition(rule: &Node) -> Option<Value> {
     let path = payload_path(rule)?;
     let value = rule.text_of("value")?;
@@ -32,7 +32,7 @@ pub(super) fn payload_condition(rule: &Node) -> Option<Value> {
     Some(json!({ "path": path, "is": "equals", "value": value }))
 }
 
-/// Whether the API accepts the path of a condition.
+/// Returns whether the API accepts the path of a condition.
 fn is_field(path: &str) -> bool {
     let is_part = |part: &str| !part.is_empty() && part.trim() == part;
     path.chars().count() <= MAX_PATH
@@ -43,7 +43,7 @@ fn is_field(path: &str) -> bool {
             .any(|it| it.is_control() || matches!(it, '{' | '}' | '"'))
 }
 
-/// Whether a field of the payload contains a credential, by its name, which can be in camelCase.
+/// Returns whether the name of a payload field suggests a credential. The name can be in camelCase.
 pub(super) fn names_secret(path: &str) -> bool {
     let lower = path.to_ascii_lowercase();
     let is_in_path = |word: &&str| lower.contains(*word);
@@ -53,10 +53,11 @@ pub(super) fn names_secret(path: &str) -> bool {
         || path.split('.').any(looks_secret)
 }
 
-/// Whether a header or a field with a fixed value is a credential rather than the name of an event.
+/// Returns whether the name of a header or a field with a fixed value suggests a credential, not
+/// the name of an event.
 pub(super) fn looks_secret(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
-    // Bitbucket's event type.
+    // This header contains Bitbucket's event type.
     name != "x-event-key"
         && name.split(['-', '_']).any(|word| {
             [

@@ -50,7 +50,7 @@ impl Reader<'_> {
             .inspect(|_| self.rest = self.rest.get(digits..).unwrap_or_default())
     }
 
-    /// The rest of `\u`, with the second half of a surrogate pair.
+    /// Reads the rest of `\u`, and the second half of a surrogate pair.
     fn unicode(&mut self) -> Result<char, Wrong> {
         let first = self.code(4).ok_or_else(|| self.wrong("a wrong escape"))?;
         if !(0xd800..0xdc00).contains(&first) {

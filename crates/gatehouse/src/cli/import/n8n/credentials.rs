@@ -9,7 +9,8 @@ use crate::cli::import::{
 use serde_json::json;
 use std::iter;
 
-/// Credential types whose one field is the key of a provider: the type, its field, the provider.
+/// Credential types with a single field that is the key of a provider: the type, its field, the
+/// provider.
 const PROVIDERS: [(&str, &str, &str); 5] = [
     ("openAiApi", "apiKey", "openai"),
     ("anthropicApi", "apiKey", "anthropic"),
@@ -18,7 +19,7 @@ const PROVIDERS: [(&str, &str, &str); 5] = [
     ("groqApi", "apiKey", "groq"),
 ];
 
-/// Credential types that are channels: the type, its field, the channel, its field.
+/// Credential types that are channels: the type, its field, the channel type and its field.
 const CHANNELS: [(&str, &str, &str, &str); 4] = [
     ("telegramApi", "accessToken", "telegram", "bot_token"),
     ("slackApi", "accessToken", "slack", "bot_token"),
@@ -51,7 +52,7 @@ pub(super) fn credential(
         plan.provider_key(provider, key, from);
     } else if let Some((_, field, channel, ours)) = CHANNELS.iter().find(|it| it.0 == kind) {
         let secret = required(document, data, field)?;
-        // The distinction comes first, because a long name is cut.
+        // The unique part comes first, because a long name is cut.
         let others = distinctions(node).map(|it| format!("{it} {name}"));
         let mut accounts = iter::once(name.to_owned()).chain(others);
         let is_free =
@@ -61,7 +62,7 @@ pub(super) fn credential(
             plan.channel(channel, "n8n", &account, &json!({ *ours: secret }), from);
         }
     } else {
-        // Every other credential, and a second key of a provider, becomes variables, one for each field.
+        // Any other credential, and a second key of a provider, becomes variables, one per field.
         let name = match variable_name(name) {
             name if name.is_empty() => "N8N".to_owned(),
             name => name,
@@ -104,11 +105,11 @@ fn variables(plan: &mut Plan, name: &str, node: &Node, from: &FilePosition, name
     }
 }
 
-/// The name of a variable for a part of a value that has a name itself.
+/// Returns the name of a variable for a named part of a value.
 fn below(name: &str, part: &str) -> String {
     match variable_name(part) {
         part if part.is_empty() => name.to_owned(),
-        // The part may be a number, which then does not begin the name.
+        // The part may be a number. It is then not the beginning of the name.
         part => format!("{name}_{}", part.strip_prefix("N8N_").unwrap_or(&part)),
     }
 }

@@ -1,4 +1,4 @@
-//! Reads filters and comparisons from the command line.
+//! Parses filters and comparisons from the command line.
 
 use crate::cli::usage;
 use anyhow::Result;
@@ -14,10 +14,10 @@ const COMPARISONS: [&str; 7] = [
     "less",
 ];
 
-/// Reads a condition of a payload filter. A condition that begins with `or ` is an alternative. A value that is not
-/// JSON, a list and an object are read as text. The gateway checks the condition.
+/// Parses a condition of a payload filter. A condition that begins with `or ` is an alternative. A value that is not
+/// JSON is read as text. A list or an object is read as text too. The gateway checks the condition.
 pub(super) fn condition_of(text: &str) -> Value {
-    // Before a comparison, `or` is the name of a field.
+    // Directly before a comparison, `or` is the name of a field.
     let is_path = |rest: &&str| {
         let next = rest.split_whitespace().next();
         next.is_some_and(|word| !COMPARISONS.contains(&word))
@@ -32,7 +32,7 @@ pub(super) fn condition_of(text: &str) -> Value {
     one_condition_of(text)
 }
 
-/// A condition without `or`.
+/// Returns a condition without `or`.
 fn one_condition_of(text: &str) -> Value {
     let (path, rest) = text.trim().split_once(' ').unwrap_or((text.trim(), ""));
     let (is, value) = rest.trim().split_once(' ').unwrap_or((rest.trim(), ""));

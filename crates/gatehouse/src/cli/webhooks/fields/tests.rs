@@ -66,7 +66,7 @@ fn conditions_are_a_path_a_comparison_and_a_value() {
         assert_eq!(one(&format!("a.0.b equals {text}")), expected);
     }
     assert_eq!(one(" a  exists "), json!({ "path": "a", "is": "exists" }));
-    // The gateway refuses it and names the member.
+    // The gateway refuses the member and names it.
     assert_eq!(one("a"), json!({ "path": "a", "is": "" }));
     let or = json!({ "path": "labels.*.name", "is": "equals", "value": "or", "or": true });
     assert_eq!(one(" or  labels.*.name equals or"), or);

@@ -17,7 +17,7 @@ use tokio::time::Instant;
 const AGAIN: Duration = Duration::from_secs(1);
 
 impl Forwarder<'_> {
-    /// Forwards one delivery. Waits as long as there is no connection, because the delivery did not reach a program.
+    /// Forwards one delivery. Waits while there is no connection, because the delivery has not reached a program.
     pub(super) async fn one(&mut self, item: &Value, id: &str) -> Result<(), ClientError> {
         let request = match self
             .client

@@ -5,8 +5,8 @@ use anyhow::Result;
 use gatehouse_domain::{Clock as _, SystemClock, Timestamp};
 use reqwest::Url;
 
-/// How far back each query for deliveries goes, in milliseconds. A sender may take a minute for a body, so
-/// a delivery can appear in the list after newer ones.
+/// The period before the last query that each query for deliveries covers again, in milliseconds. A sender may take a
+/// minute for a body, so a delivery can appear in the list after newer ones.
 const OVERLAP_MS: i64 = 120_000;
 
 /// `webhooks forward` flags.
@@ -25,7 +25,7 @@ pub struct Flags {
     pub(super) since: Option<String>,
 }
 
-/// Whether an event type passes the filter.
+/// Returns whether an event type passes the filter.
 pub(super) fn is_wanted(filter: &[String], event: &str) -> bool {
     let fits = |pattern: &String| match pattern.strip_suffix('*') {
         Some(start) => event.starts_with(start),
@@ -34,15 +34,15 @@ pub(super) fn is_wanted(filter: &[String], event: &str) -> bool {
     filter.is_empty() || filter.iter().any(fits)
 }
 
-/// The time [`OVERLAP_MS`] before another, in RFC 3339.
+/// Returns the time [`OVERLAP_MS`] before another, in RFC 3339.
 pub(super) fn before(time: &str) -> Option<String> {
     let millis = time.parse::<Timestamp>().ok()?.as_millis();
     let earlier = millis.saturating_sub(OVERLAP_MS);
     Some(Timestamp::from_millis(earlier).to_string())
 }
 
-/// The earliest time of receipt for the next query. Never goes back. A held delivery appears later in the
-/// list, under the time of its arrival.
+/// Returns the earliest time of receipt for the next query. It never decreases. A held delivery appears later in the
+/// list, with the time of its arrival.
 pub(super) fn next_from(
     from: Option<String>,
     newest: Option<&str>,
@@ -106,7 +106,7 @@ mod tests {
             next_from(Some(at(from)), Some(&at(newest)), held.as_deref())
         };
         assert_eq!(next(0, 30, None), Some(at(28)));
-        // A delivery of the 20th minute appears after the one of the 30th.
+        // A delivery of minute 20 appears after a delivery of minute 30.
         assert_eq!(next(0, 30, Some(20)), Some(at(18)));
         assert_eq!(next(18, 30, Some(20)), Some(at(18)));
         assert_eq!(next(18, 40, Some(25)), Some(at(23)));

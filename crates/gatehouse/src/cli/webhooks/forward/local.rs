@@ -14,7 +14,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// Longer than vendors wait.
+/// The timeout of a request. It is longer than vendors wait.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The local destination of deliveries.
@@ -30,7 +30,7 @@ pub(super) enum Outcome {
     NotReached(String),
 }
 
-/// A request that may have been read.
+/// A request that the program may have read.
 pub(super) struct Sent {
     pub status: Option<u16>,
     pub duration_ms: u128,
@@ -72,7 +72,7 @@ impl Local {
         })
     }
 
-    /// The address, for messages.
+    /// Returns the address, for messages.
     fn shown(&self) -> String {
         plain(self.to.as_str())
     }
@@ -136,7 +136,7 @@ fn headers(request: &Value) -> HeaderMap {
     headers
 }
 
-/// The innermost error.
+/// Returns the innermost error.
 fn root<'a>(error: &'a (dyn Error + 'static)) -> &'a (dyn Error + 'static) {
     let mut cause = error;
     while let Some(deeper) = cause.source() {

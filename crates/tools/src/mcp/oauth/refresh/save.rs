@@ -12,15 +12,15 @@ use gatehouse_store::StoreError;
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// Delay between two attempts to save rotated tokens while the vault or the database does not accept them.
+/// The delay between two attempts to save rotated tokens, while the vault or the database does not accept them.
 const SAVE_AGAIN: Duration = Duration::from_secs(1);
 
 /// The maximum number of attempts to save rotated tokens.
 const SAVES: usize = 3600;
 
 impl OAuth {
-    /// Saves rotated tokens. The old refresh token may be invalid already, so this retries while the vault is sealed or
-    /// the database does not respond, and extends the claim for that time.
+    /// Saves rotated tokens. The old refresh token may already be invalid. Retries while the vault is sealed or the
+    /// database does not respond, and extends the claim for that time.
     pub(super) async fn keep(
         &self,
         http: &crate::mcp::oauth::Http,
@@ -32,7 +32,8 @@ impl OAuth {
         let (tokens, expires_at) = granted.tokens(self.clock.now(), of, old.refresh.clone());
         for _ in 0..SAVES {
             match self.replace(name, old, &tokens, expires_at).await {
-                // If a person authorized again, a revocation could end that grant as well.
+                // If a person has authorized again, a revocation could also end the new grant, so
+                // nothing is revoked.
                 Ok(Saved::Yes | Saved::Superseded) => return Ok(()),
                 Ok(Saved::Disconnected) => {
                     tokens::revoke(http, &tokens).await;
@@ -48,7 +49,7 @@ impl OAuth {
         Err(OAuthError::Changed)
     }
 
-    /// Replaces the old tokens if they are still the stored ones.
+    /// Replaces the old tokens if they are still stored.
     async fn replace(
         &self,
         name: &str,
@@ -91,7 +92,7 @@ impl OAuth {
 
 enum Saved {
     Yes,
-    /// The row changed while it was edited.
+    /// The row changed during the edit.
     Changed,
     /// Other tokens are stored.
     Superseded,

@@ -16,7 +16,7 @@ fn wav(rate: u32, channels: u16, bits: u16, samples: &[u8]) -> Bytes {
     wav.into()
 }
 
-/// A loud recording with 100 ms of silence at each of these seconds.
+/// Returns a loud recording with 100 ms of silence at each of these seconds.
 fn recording(seconds: usize, quiet: &[usize]) -> Vec<u8> {
     let loud = |n: usize| {
         let is_quiet = quiet

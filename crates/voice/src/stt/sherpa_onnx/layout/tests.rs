@@ -12,7 +12,7 @@ fn directory(name: &str, files: &[&str]) -> (TempDir, PathBuf) {
     (parent, directory)
 }
 
-/// The options with their file names, the tokens file last.
+/// Returns the options with their file names, the tokens file last.
 fn found(name: &str, files: &[&str]) -> Result<Vec<(String, String)>, &'static str> {
     let (_parent, directory) = directory(name, files);
     let layout = Layout::find(&directory)?;

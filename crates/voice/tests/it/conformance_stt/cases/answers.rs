@@ -6,7 +6,7 @@ use crate::stt_cloud::speech;
 use gatehouse_voice::{ProviderId, SttId, TranscribeRequest};
 use serde_json::{Value, json};
 
-/// The vendor's response with a plain text.
+/// Returns the vendor's response with a plain text.
 fn sent(id: SttId, text: &str) -> Value {
     match id {
         SttId::Deepgram => json!({"metadata": {"duration": 1.5}, "results": {"channels": [
@@ -106,7 +106,7 @@ pub async fn the_provider_is_reported(id: SttId) {
     assert_eq!(Bench::new(id).await.heard(request).await.provider, id);
 }
 
-/// Checks that declared gaps are real. The cases above check everything else.
+/// Checks that the declared gaps are real. The cases above check the rest.
 pub async fn what_is_lacking_does_not_come(id: SttId) {
     let bench = Bench::with_times(id).await;
     let request = TranscribeRequest {

@@ -122,7 +122,7 @@ pub async fn how_long_it_lasts_is_measured(id: SttId) {
     assert!((heard.duration_seconds - 1.5).abs() < 1e-6, "{heard:?}");
 }
 
-/// Accepted audio is sent unchanged; other audio is converted to WAV.
+/// Accepted audio is sent unchanged. Other audio is converted to WAV.
 pub async fn what_is_taken_goes_out_as_it_is(id: SttId) {
     let bench = Bench::new(id).await;
     for (kind, audio) in [

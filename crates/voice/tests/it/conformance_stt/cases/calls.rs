@@ -1,4 +1,4 @@
-//! Cases about calls that end early, run concurrently, or fall back to another provider.
+//! Cases about calls that end early, run concurrently or fall back to another provider.
 
 use crate::conformance_stt::bench::Bench;
 use crate::stt_cloud::{self, speech};
@@ -44,7 +44,7 @@ pub async fn several_at_once_are_all_heard(id: SttId) {
     assert!(bench.calls() >= 8);
 }
 
-/// A different provider.
+/// Returns a different provider.
 const fn other(id: SttId) -> SttId {
     match id {
         SttId::Groq => SttId::Deepgram,

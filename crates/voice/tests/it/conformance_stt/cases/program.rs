@@ -1,4 +1,4 @@
-//! Cases about local programs: how they end, what they receive, and the error if they are missing.
+//! Cases about local programs: their end, their input, and the error if they are missing.
 
 use crate::conformance_stt::bench::Bench;
 use crate::stt_cloud::speech;

@@ -1,4 +1,4 @@
-//! Cases about settings and request fields: they reach the vendor, or are rejected before any call.
+//! Cases about settings and request fields, which reach the vendor or are rejected before any call.
 
 use crate::conformance_stt::bench::Bench;
 use crate::stt_cloud::speech;
@@ -6,7 +6,7 @@ use crate::vendor::openai_stt::SERVED;
 use gatehouse_domain::ErrorCode;
 use gatehouse_voice::{SttId, TranscribeRequest};
 
-/// The default model, if there is one, and another model.
+/// Returns the default model, if there is one, and another model.
 fn models(id: SttId) -> (&'static str, &'static str) {
     match id {
         SttId::OpenAi => ("whisper-1", "gpt-4o-mini-transcribe"),

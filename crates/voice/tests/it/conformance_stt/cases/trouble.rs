@@ -1,5 +1,5 @@
-//! Cases about failing vendors: the documented error and its status, without any content of the request or
-//! the response.
+//! Cases about failing vendors: the documented error and its status, without any content of the request or the
+//! response.
 
 use crate::conformance_stt::bench::{Bench, is_program};
 use crate::stt_cloud::speech;
@@ -113,7 +113,7 @@ pub async fn standing_still_in_the_answer_is_a_timeout(id: SttId) {
 pub async fn breaking_off_in_the_answer(id: SttId) {
     let problem = problem_for(&Bench::new(id).await, Behavior::BreakOff(9)).await;
     assert_eq!(problem.code, ErrorCode::ProviderFailed);
-    // A program that crashes would crash again.
+    // A crashed program would crash again.
     assert_eq!(problem.details["retryable"], !is_program(id));
 }
 

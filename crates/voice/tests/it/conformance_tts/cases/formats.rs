@@ -104,7 +104,7 @@ pub async fn an_unknown_format_is_refused(bench: Bench) {
     assert!(bench.is_untouched());
 }
 
-/// Native formats are requested by name; others are encoded here from samples.
+/// Native formats are requested by name. Other formats are encoded here from samples.
 pub async fn its_own_formats_are_asked_for(bench: Bench) {
     let voice = bench.voice().await;
     for format in Format::ALL {
@@ -125,7 +125,7 @@ pub async fn its_own_formats_are_asked_for(bench: Bench) {
             continue;
         }
         let asked = bench.all_sent().pop().unwrap().format;
-        // Both are Ogg Opus.
+        // Both formats are Ogg Opus.
         let name = if format == Format::Ogg {
             "opus"
         } else {

@@ -1,4 +1,4 @@
-//! Cases about keys: sent only in their header, and absent from errors.
+//! Cases about keys, which are sent only in their header and never appear in errors.
 
 use crate::conformance_tts::bench::{Bench, TEXT};
 use gatehouse_domain::ErrorCode;

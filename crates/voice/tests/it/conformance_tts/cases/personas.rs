@@ -6,7 +6,7 @@ use gatehouse_domain::ErrorCode;
 use gatehouse_voice::{Converted, SpeechRequest, TtsId, Voice, VoiceError};
 use serde_json::{Value, json};
 
-/// A `Voice` with one persona, which is active.
+/// Returns a `Voice` with one persona, which is active.
 async fn with_persona(bench: &Bench, members: Value) -> Voice {
     let voice = bench.voice().await;
     let mut persona = json!({ "id": "narrator", "label": "Narrator" });
@@ -29,7 +29,7 @@ fn binding(bench: &Bench, members: &Value) -> Value {
     json!({ "providerBindings": [binding] })
 }
 
-/// A persona with a binding for another provider.
+/// Returns a persona with a binding for another provider.
 fn elsewhere(bench: &Bench, policy: &str) -> Value {
     let other = match bench.id {
         TtsId::Piper => TtsId::Coqui,

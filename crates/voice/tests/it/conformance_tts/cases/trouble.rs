@@ -1,4 +1,4 @@
-//! Cases about failing vendors: the code, the status, whether a retry may help, and nothing of the response.
+//! Cases about failing vendors: the code, the status, whether a retry may help, and the absence of response content.
 
 use crate::conformance_tts::bench::{Bench, TEXT};
 use crate::vendor::fake_server::Behavior;
@@ -10,7 +10,7 @@ use std::time::Duration;
 /// Long enough to start a program on a busy machine.
 const PROGRAM: Duration = Duration::from_millis(1500);
 
-/// Makes one request while the vendor has this behavior, and returns its error. Asserts that the vendor is called once.
+/// Makes one request while the vendor has this behavior and returns its error. Asserts that the vendor is called once.
 async fn in_mood(bench: &Bench, behavior: Behavior) -> Problem {
     bench.set_behavior(behavior);
     let error = bench.say(SpeechRequest::new(TEXT)).await.unwrap_err();

@@ -5,7 +5,7 @@ use axum::response::Response;
 use gatehouse_services::{AnsweredThrough, Decision, LinkEnd};
 use http::StatusCode;
 
-/// The page for a link whose call no longer waits, or which is unknown.
+/// Returns the page for a link that is unknown or whose call no longer waits.
 pub(in super::super) fn gone(language: Language, end: Option<LinkEnd>) -> Response {
     let (title, text) = match end {
         Some(LinkEnd::Answered(decision)) => (
@@ -59,7 +59,7 @@ pub(in super::super) fn gone(language: Language, end: Option<LinkEnd>) -> Respon
     response
 }
 
-/// When and how a call was answered, in HTML. It does not name the person, because the link is no login.
+/// Returns when and how a call was answered, in HTML. The person is not named, because the link is not a login.
 pub(super) fn decided(language: Language, decision: Decision) -> String {
     let at = time(language, decision.at);
     let through = match decision.through {

@@ -110,7 +110,7 @@ impl CompletionBody {
         }
     }
 
-    /// The request to the model.
+    /// Returns the request to the model.
     pub(super) fn read(self) -> Result<ChatRequest, Problem> {
         if self.n.is_some_and(|n| n != 1) {
             return Err(Problem::invalid_params("n", "only 1 is supported"));

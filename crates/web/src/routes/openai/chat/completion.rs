@@ -18,7 +18,7 @@ pub(in crate::routes) struct Completion {
     created: i64,
     /// As in the request.
     model: String,
-    /// Exactly one.
+    /// The choices. There is exactly one.
     choices: Vec<Choice>,
     usage: CompletionUsage,
 }
@@ -111,7 +111,7 @@ impl From<Usage> for CompletionUsage {
     }
 }
 
-/// The finish reason. `has_calls`: the answer contains calls.
+/// Returns the finish reason. `has_calls`: the answer contains calls.
 pub(super) const fn finish_reason(stop: StopReason, has_calls: bool) -> &'static str {
     match stop {
         StopReason::Length => "length",

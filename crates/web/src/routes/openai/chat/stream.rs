@@ -16,7 +16,7 @@ use std::convert::Infallible;
 struct Chunks {
     head: Head,
     with_usage: bool,
-    /// How many calls were sent.
+    /// The number of calls that were sent.
     calls: usize,
     has_text: bool,
 }
@@ -52,7 +52,7 @@ impl Chunks {
                 self.has_text = true;
                 vec![self.delta(&json!({ "content": text }), None).to_string()]
             }
-            // The answer of an agent in steps is one text.
+            // An agent's answer in several steps becomes one text.
             AnswerPiece::NextStep if self.has_text => {
                 vec![self.delta(&json!({ "content": "\n\n" }), None).to_string()]
             }

@@ -111,7 +111,7 @@ impl ResponseBody {
         self.stream == Some(true)
     }
 
-    /// The request to the model.
+    /// Returns the request to the model.
     pub(super) fn read(self) -> Result<ChatRequest, Problem> {
         self.check_supported()?;
         let (system, messages) = conversation(self.instructions, self.input)?;

@@ -44,7 +44,7 @@ impl Head {
         }
     }
 
-    /// A message with this text, as the item with this index.
+    /// Returns a message with this text, as the item with this index.
     pub(super) fn message(&self, index: usize, text: &str, status: &'static str) -> OutputItem {
         let part = (status != IN_PROGRESS).then(|| TextPart::of(text));
         OutputItem::Message {
@@ -55,7 +55,7 @@ impl Head {
         }
     }
 
-    /// A call, as the item with this index. Without arguments while it is in progress.
+    /// Returns a call as the item with this index. It has no arguments while it is in progress.
     pub(super) fn call(&self, index: usize, call: &ToolCall, status: &'static str) -> OutputItem {
         let is_begun = status == IN_PROGRESS;
         OutputItem::FunctionCall {
@@ -71,7 +71,7 @@ impl Head {
         }
     }
 
-    /// The response at its beginning.
+    /// Returns the response at its beginning.
     pub(super) fn response(&self) -> ResponseObject {
         ResponseObject {
             id: format!("resp_{}", self.request),
@@ -138,7 +138,7 @@ struct IncompleteDetails {
     reason: &'static str,
 }
 
-/// The status of an answer that ended.
+/// Returns the status of an answer that ended.
 pub(super) const fn status_of(stop: StopReason) -> &'static str {
     match stop {
         StopReason::End | StopReason::ToolUse => COMPLETED,
@@ -156,7 +156,8 @@ struct Collected {
 }
 
 impl Collected {
-    /// The items of the answer. Only the item of the last piece can be incomplete: the others had ended.
+    /// Returns the items of the answer. Only the item of the last piece can be incomplete, because all earlier items
+    /// have ended.
     fn items(&self, head: &Head, stop: StopReason) -> Vec<OutputItem> {
         let (of_text, of_call) = if self.ends_with_call {
             (COMPLETED, status_of(stop))

@@ -45,9 +45,9 @@ struct Events {
     head: Head,
     /// The response so far.
     response: ResponseObject,
-    /// The last item stays open until the next piece: a token limit may have cut it.
+    /// The last item. It stays open until the next piece, because a token limit may have cut it.
     open: Option<OpenItem>,
-    /// How many events were made.
+    /// The number of events so far.
     sent: u64,
     ready: Vec<Event>,
 }
@@ -78,7 +78,7 @@ impl Events {
     fn take(&mut self, piece: Result<AnswerPiece, Problem>) {
         match piece {
             Ok(AnswerPiece::Text(text)) => self.take_text(&text),
-            // The answer of an agent in steps is one text.
+            // An agent's answer in several steps becomes one text.
             Ok(AnswerPiece::NextStep) if self.has_open_text() => self.take_text("\n\n"),
             Ok(AnswerPiece::NextStep) => {}
             Ok(AnswerPiece::ToolCall(call)) => {
@@ -94,7 +94,7 @@ impl Events {
                 let kind = format!("response.{}", self.response.status);
                 self.push_response(&kind);
             }
-            // The last item has no end: without the stop reason, it may be cut.
+            // The last item gets no end event. Without the stop reason, it may be cut.
             Err(problem) => {
                 self.open = None;
                 self.response.fail(&problem);
@@ -103,7 +103,7 @@ impl Events {
         }
     }
 
-    /// The index of the item that is being sent.
+    /// Returns the index of the item that is being sent.
     fn index(&self) -> usize {
         self.response.output.len()
     }

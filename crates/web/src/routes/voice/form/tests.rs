@@ -11,7 +11,7 @@ fn plenty() -> Share {
     share_of(&ByteBudget::new(Limits::flat(2 * MAX_UPLOAD_BYTES)))
 }
 
-/// Whether exactly this many bytes are available.
+/// Returns whether exactly this many bytes are available.
 fn is_free(budget: &ByteBudget, bytes: usize) -> bool {
     share_of(budget).grow(bytes) && !share_of(budget).grow(bytes + 1)
 }

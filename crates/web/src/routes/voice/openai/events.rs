@@ -21,7 +21,7 @@ pub(super) fn respond(data: impl Stream<Item = Value> + Send + 'static) -> Respo
     response
 }
 
-/// The last event of a response that failed after its start. `OpenAI`'s clients raise an error for the member
+/// Returns the last event of a response that failed after its start. `OpenAI`'s clients raise an error for the member
 /// `error`.
 pub(super) fn failure(problem: &Problem) -> Value {
     json!({ "error": openai_error(problem), "code": problem.code.name() })

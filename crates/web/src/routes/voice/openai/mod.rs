@@ -1,5 +1,5 @@
-//! Paths compatible with `OpenAI`'s audio API (<https://platform.openai.com/docs/api-reference/audio>), so
-//! its clients can use this server for speech. `OpenAI`'s model and voice names are accepted and map to the
+//! Paths compatible with `OpenAI`'s audio API (<https://platform.openai.com/docs/api-reference/audio>). `OpenAI`'s
+//! clients can use this server for speech through them. `OpenAI`'s model and voice names are accepted and map to the
 //! configured providers.
 
 mod events;

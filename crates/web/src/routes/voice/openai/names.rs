@@ -11,11 +11,11 @@ pub(in crate::routes) const LISTENERS: [&str; 3] =
 /// The meaning of `model`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Named<Id> {
-    /// The provider; `None` means the configured one.
+    /// The provider. `None` means the configured one.
     pub(super) provider: Option<Id>,
     /// A model of that provider.
     pub(super) model: Option<String>,
-    /// Whether the model is one of `OpenAI`'s. Other providers ignore it then.
+    /// Whether the model is one of `OpenAI`'s. Other providers ignore such a model.
     pub(super) is_openai: bool,
 }
 
@@ -72,7 +72,7 @@ pub(super) fn listener(model: Option<&str>) -> Named<SttId> {
     })
 }
 
-/// Whether the voice is one of `OpenAI`'s. Other providers ignore it then.
+/// Returns whether the voice is one of `OpenAI`'s. Other providers ignore such a voice.
 pub(super) fn is_openai_voice(voice: &str) -> bool {
     OPENAI_VOICES.contains(&voice)
 }

@@ -28,9 +28,9 @@ pub(in crate::routes) struct Transcription {
     text: String,
 }
 
-/// A form that is read in part.
+/// A form that has been partly read.
 pub(super) struct Received {
-    /// The fields that are left.
+    /// The fields that have not been read.
     pub(super) fields: Fields,
     pub(super) request: TranscribeRequest,
     /// Whether `model` is `OpenAI`'s Whisper.
@@ -66,7 +66,7 @@ pub(super) async fn receive(app: &App, request: Request) -> Result<Received, Ref
     })
 }
 
-/// The providers do not take it.
+/// Checks the temperature and drops it, because no provider supports it.
 fn check_temperature(fields: &mut Fields) -> Result<(), Problem> {
     let Some(temperature) = fields.take("temperature") else {
         return Ok(());
@@ -99,7 +99,7 @@ pub(super) fn read_format(fields: &mut Fields) -> Result<String, Problem> {
 }
 
 impl RequestedResponse {
-    /// Whether the response has times.
+    /// Returns whether the response has times.
     pub(super) fn has_times(&self) -> bool {
         !matches!(self.format.as_str(), "json" | "text")
     }
@@ -134,8 +134,8 @@ fn text(body: String, media_type: &'static str) -> Response {
     response
 }
 
-/// Builds the verbose response. Decoder details that only some providers know are 0, because clients expect
-/// the members.
+/// Builds the verbose response. Decoder details that only some providers report are 0, because clients expect the
+/// members.
 fn verbose(wanted: &RequestedResponse, transcript: &Transcript) -> Value {
     let mut answer = Map::new();
     let mut add = |name: &str, value: Value| answer.insert(name.to_owned(), value);

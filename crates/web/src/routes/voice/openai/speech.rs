@@ -99,7 +99,7 @@ async fn read(voice: &Voice, body: SpeechBody) -> Result<SpeechRequest, Problem>
     })
 }
 
-/// The default provider: the active persona's, or the configured one.
+/// Returns the default provider: the active persona's, or the configured one.
 async fn first_speaker(voice: &Voice) -> Result<Option<TtsId>, VoiceError> {
     let persona = voice.personas().active().await?;
     match persona.and_then(|persona| persona.provider) {

@@ -19,8 +19,8 @@ use std::iter;
 /// The maximum size of the audio in one event, in bytes: 64 KiB of base64.
 const MAX_DELTA_BYTES: usize = 48 << 10;
 
-/// Builds the response once the first bytes are available. A later failure is an event with the member `error`,
-/// and `speech.audio.done` is missing. So is the end of the credential.
+/// Builds the response when the first bytes are available. A later failure or the end of the credential is an event
+/// with the member `error`, and `speech.audio.done` is missing.
 pub(super) fn respond(speech: Streamed, credential: Credential) -> Result<Response, Problem> {
     let facts = speech::facts(&speech)?;
     let provider = speech.provider;
@@ -50,7 +50,8 @@ fn delta(audio: &Bytes) -> Value {
     json!({ "type": "speech.audio.delta", "audio": STANDARD.encode(audio) })
 }
 
-/// The counts are 0, because providers report no tokens with the audio. Clients expect the members.
+/// Returns the final event. The counts are 0, because providers report no tokens for audio. Clients
+/// expect the members.
 fn done() -> Value {
     json!({
         "type": "speech.audio.done",

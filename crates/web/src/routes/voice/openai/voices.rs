@@ -1,6 +1,6 @@
-//! `GET /v1/audio/voices`: the values for `voice` in `/v1/audio/speech`. `OpenAI` lists no voices there. The response
-//! has the format of Kokoro-FastAPI (`list_voices` in `api/src/routers/openai_compatible.py`), which Open `WebUI`
-//! reads (`get_available_voices` in `backend/open_webui/routers/audio.py`).
+//! `GET /v1/audio/voices`: the values for `voice` in `/v1/audio/speech`. `OpenAI` has no such list. The response has
+//! the format of Kokoro-FastAPI (`list_voices` in `api/src/routers/openai_compatible.py`), which Open `WebUI` reads
+//! (`get_available_voices` in `backend/open_webui/routers/audio.py`).
 
 use super::names;
 use crate::app::App;

@@ -41,7 +41,7 @@ async fn a_sealed_vault_refuses_conversations() {
     assert_eq!(status(&owner).await, Some(423));
 }
 
-/// A conversation with a key of its own, and the key's ID.
+/// Starts a conversation with a separate key. Returns the conversation and the key's ID.
 async fn with_key(harness: &Harness) -> (Talking, String) {
     let body = json!({ "label": "k", "scopes": ["operator.write"] });
     let made = harness.owner.post("/api/auth/api-keys", body).await;
@@ -84,12 +84,12 @@ async fn a_revoked_key_ends_the_conversation_and_its_turn() {
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    // The text that was heard is stored nevertheless.
+    // The recognized text is stored nevertheless.
     assert_eq!(stopped["stop"], "aborted", "{stopped}");
     assert!(stopped["heard"].is_string(), "{stopped}");
 }
 
-/// A node without its database does not see which credentials other nodes have ended.
+/// A node without its database does not see which credentials ended on other nodes.
 #[tokio::test]
 async fn a_node_that_is_cut_off_from_its_database_neither_answers_nor_transcribes() {
     let Some(database) = postgres().await else {
@@ -233,7 +233,7 @@ async fn a_flood_of_audio_ends_the_conversation() {
     let harness = Harness::new().await;
     let mut talking = Talking::start(&harness, json!({})).await;
     talking.say(&silence(29_000)).await;
-    // Far more than has passed since the beginning.
+    // Far more audio than the elapsed time.
     for _ in 0..45 {
         let second = Message::binary(silence(1000));
         if talking.socket.send_frame(second).await.is_err() {

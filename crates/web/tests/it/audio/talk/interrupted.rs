@@ -70,7 +70,7 @@ async fn speaking_stops_the_answer_within_200_ms_and_the_history_knows_what_was_
     let answer = no_audio(&mut talking, "answer").await;
     assert_eq!(answer["stop"], "aborted");
 
-    // The turn has ended, and the next question names what was heard.
+    // The turn has ended. The next question contains the part that the user heard.
     harness.model.will_say(&["Well."]);
     talking.say(&silence(1200)).await;
     talking.until("answer").await;
@@ -97,7 +97,7 @@ async fn an_answer_whose_turn_has_ended_is_interrupted_too() {
     let turn = talking.until("turn").await;
     talking.until_audio().await;
     let session = turn["session"].as_str().unwrap();
-    // The whole text is stored while most of it was not spoken.
+    // The whole text is stored although most of it was not spoken.
     loop {
         let history = harness.messages(session).await;
         if history.len() == 2 && history[1]["stop"] == "end" {

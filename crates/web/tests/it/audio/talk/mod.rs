@@ -14,7 +14,7 @@ use tokio_tungstenite::tungstenite::Message;
 /// Bytes of 10 ms at 16 kHz.
 const FRAME: usize = 320;
 
-/// The samples of a sentence at 16 kHz.
+/// Returns the samples of a sentence at 16 kHz.
 fn speech() -> Vec<u8> {
     pcm_of_samples(&decode(SPEECH, Kind::Wav, 60).unwrap().samples)
 }
@@ -68,7 +68,7 @@ impl Talking {
         self.say(&all).await;
     }
 
-    /// The next message, which must be of this type.
+    /// Returns the next message, which must be of this type.
     async fn server_message(&mut self, kind: &str) -> Value {
         match self.socket.receive().await.unwrap() {
             Received::Json(server_message) if server_message["type"] == kind => server_message,
@@ -77,7 +77,7 @@ impl Talking {
         }
     }
 
-    /// The audio up to the next message, and that.
+    /// Returns the audio up to the next message, and that message.
     async fn audio(&mut self) -> (Vec<u8>, Value) {
         let mut audio = Vec::new();
         loop {

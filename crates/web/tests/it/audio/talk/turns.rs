@@ -81,7 +81,7 @@ async fn a_sentence_is_one_turn_and_its_answer_is_heard_from_the_first_sentence_
     let whole = answer["audio"].as_str().unwrap();
     let whole = harness.fetch(session, whole).await;
     assert_eq!(whole.header("content-type"), "audio/mpeg");
-    // Listeners of the session would play it a second time.
+    // Listeners of the session would play the audio a second time.
     harness.say(Some(session), "And?").await;
     let mut ended = 0;
     while ended < 2 {
@@ -186,7 +186,7 @@ async fn the_first_audio_follows_the_first_sentence_at_once() {
 #[tokio::test]
 async fn nothing_of_an_answer_follows_its_result() {
     let harness = Harness::new().await;
-    // More audio than is sent ahead of its playback.
+    // The audio is longer than the part that is sent ahead of playback.
     let text = "This is a sentence of about a second. ".repeat(5);
     harness.model.will_say(&[&text]);
     let mut talking = Talking::start(&harness, json!({})).await;

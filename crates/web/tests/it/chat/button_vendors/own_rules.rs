@@ -1,4 +1,4 @@
-//! What only one of the vendors does, and calls that do not fit into its messages.
+//! Features of single vendors, and calls that do not fit into a vendor's messages.
 
 use super::super::approval_buttons::{ANSWERS, GONE, waiting};
 use super::super::discord_server::Discord;
@@ -7,7 +7,7 @@ use super::super::slack_server::{BOT, Slack};
 use super::{ButtonVendor, Chat};
 use serde_json::json;
 
-/// The call does not fit: Slack's sections have 3,000 characters with escapes, Discord's messages 2,000.
+/// The call does not fit. Slack's sections have 3,000 characters with escapes, and Discord's messages have 2,000.
 async fn too_long<V: ButtonVendor>(expression: &str) {
     let chat = Chat::<V>::start().await;
     let question = chat.say(&format!("calculate {expression}")).await;
@@ -66,7 +66,7 @@ async fn a_call_is_not_answered_on_matrix_while_another_person_is_in_the_room() 
     chat.vendor.processed().await;
     assert_eq!(waiting(&chat.owner).await.len(), 1);
     chat.deny_on_page().await;
-    // The person who joined does not read the call.
+    // The person who joined cannot read the call.
     let closed = chat
         .closed(question, "Denied. The call does not run.")
         .await;
@@ -103,7 +103,7 @@ async fn reactions_that_cannot_be_looked_up_on_matrix_hold_up_no_message() {
 async fn a_second_press_does_not_replace_the_result_on_slack() {
     let chat = Chat::<Slack>::start().await;
     let (question, shown) = chat.ask("calculate 6*7").await;
-    // Both come with the question as it was before the result.
+    // Both messages arrive with the question in its state before the result.
     chat.press(question, &shown.data("Deny"));
     chat.press(question, &shown.data("Deny"));
     let end = "Denied. The call does not run.";
@@ -171,7 +171,7 @@ async fn a_person_in_a_channel_is_asked_directly_after_a_direct_message_on_slack
 #[tokio::test]
 async fn a_name_that_does_not_fit_is_left_out_on_discord() {
     let chat = Chat::<Discord>::start().await;
-    // The result of the last one fits only without the name. A hidden character is shown as eight.
+    // The last result fits only without the name. A hidden character is shown as eight characters.
     let call = format!("calculate 1{}", "\u{202e}".repeat(150));
     let (other, _) = chat.ask(&call).await;
     let content = |number: usize| {

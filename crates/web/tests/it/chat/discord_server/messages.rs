@@ -40,7 +40,7 @@ fn are_components(components: &Value) -> bool {
         })
 }
 
-/// Whether the message that another one replies to is named by its ID. An unknown one must not matter.
+/// Returns whether a reply names its message by ID. An unknown ID must have no effect.
 fn is_reference(reference: &Value) -> bool {
     let id = reference["message_id"].as_str().unwrap_or_default();
     let is_id = !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_digit());
@@ -50,7 +50,7 @@ fn is_reference(reference: &Value) -> bool {
             && reference["fail_if_not_exists"] == false)
 }
 
-/// Whether a body of a message is accepted.
+/// Returns whether a body of a message is accepted.
 fn is_message(body: &Value) -> bool {
     let length = body["content"].as_str().map(|it| it.chars().count());
     let known = [
@@ -70,7 +70,7 @@ fn is_message(body: &Value) -> bool {
         && is_reference(&body["message_reference"])
 }
 
-/// Discord stores a text without the space around it.
+/// Discord removes the white space around a text.
 fn stored(gateway: &Gateway, body: &Value) -> String {
     let mut text = body["content"].as_str().unwrap().trim().to_owned();
     if gateway.is_garbled && body["components"].is_array() {
@@ -103,7 +103,7 @@ pub(super) async fn send(
         return refuse(400);
     }
     let mut gateway = shared.gateway.lock().unwrap();
-    // A nonce that was seen is not sent again.
+    // A repeated nonce does not send the message again.
     let mut known = gateway.sent.iter();
     let known = known.position(|(_, sent)| sent["nonce"] == body["nonce"]);
     let at = known.unwrap_or(gateway.sent.len());
@@ -211,7 +211,7 @@ impl ButtonVendor for Discord {
     }
 
     fn greet(&self, person: &str) {
-        // Long with its escapes.
+        // The text is long with its escapes.
         let author = json!({ "id": person, "username": "p", "global_name": "_".repeat(32) });
         self.write(person, "hello?", json!({ "author": author }));
     }

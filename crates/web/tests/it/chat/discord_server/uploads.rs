@@ -53,7 +53,7 @@ pub(super) async fn receive(shared: Shared, channel: String, request: Request) -
 }
 
 impl Discord {
-    /// The bot may not attach files from now on.
+    /// Removes the bot's permission to attach files.
     pub fn mute(&self) {
         self.shared.gateway.lock().unwrap().is_mute = true;
     }

@@ -1,4 +1,4 @@
-//! Encrypted rooms. The server does not know what is said in them
+//! Encrypted rooms. The server does not know the content of their messages
 //! (<https://spec.matrix.org/latest/client-server-api/#end-to-end-encryption>).
 
 use super::Matrix;

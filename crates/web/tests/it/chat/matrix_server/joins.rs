@@ -39,7 +39,7 @@ impl Matrix {
         self.shared.home.lock().unwrap().refused_joins = count;
     }
 
-    /// Refuses the next requests to join a room, as a server does that limits them.
+    /// Makes the next requests to join a room get a rate limit error.
     pub fn limit_joins(&self, count: usize) {
         self.shared.home.lock().unwrap().limited_joins = count;
     }

@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 
 /// An event about which the server answers with an error.
 pub const BROKEN: &str = "$broken";
-/// How many reactions an answer has at most.
+/// The maximum number of reactions per answer.
 const PAGE: usize = 2;
 
 pub struct BotEvent {
@@ -30,7 +30,7 @@ impl BotEvent {
             "room_id": self.room, "content": self.content })
     }
 
-    /// The event that this one has a relation of this type to.
+    /// Returns the target of this event's relation of this type.
     fn relation(&self, kind: &str) -> Option<&str> {
         let relation = &self.content["m.relates_to"];
         (relation["rel_type"] == kind).then(|| relation["event_id"].as_str().unwrap())
@@ -245,7 +245,7 @@ impl Matrix {
             .await;
     }
 
-    /// Refuses the next events of the bot, as a server does that limits them.
+    /// Makes the next events of the bot get a rate limit error.
     pub fn limit_events(&self, count: usize) {
         self.shared.home.lock().unwrap().limited = count;
     }
@@ -270,7 +270,7 @@ impl Matrix {
         .await
     }
 
-    /// The ID of a message of the bot, by its number from 1.
+    /// Returns the ID of a message of the bot, by its number from 1.
     pub fn event_id(&self, number: usize) -> String {
         let home = self.shared.home.lock().unwrap();
         let mut sent = home.events.iter().filter(|it| {
@@ -282,7 +282,7 @@ impl Matrix {
     }
 }
 
-/// The direct room of a person.
+/// Returns the direct room of a person.
 fn room_of(person: &str) -> String {
     let name = person.trim_start_matches('@').split(':').next().unwrap();
     format!("!direct-{name}:a")
@@ -351,7 +351,7 @@ impl ButtonVendor for Matrix {
         .await
     }
 
-    /// Only members of a room react in it.
+    /// Only members of a room can react in it.
     fn press_data(&self, person: &str, (chat, number): (&str, usize), data: &str) {
         let room = room_of(chat);
         {

@@ -1,5 +1,5 @@
-//! Voice messages and pictures of the bot: uploaded media and their events. The event of a voice message has the mark
-//! of a recording (<https://github.com/matrix-org/matrix-spec-proposals/pull/3245>).
+//! Voice messages and pictures of the bot, as uploaded media and their events. The event of a voice message is marked
+//! as a recording (<https://github.com/matrix-org/matrix-spec-proposals/pull/3245>).
 
 use super::{Home, Matrix, Shared, is_bot, refuse};
 use axum::Json;
@@ -75,7 +75,7 @@ impl Matrix {
         .await
     }
 
-    /// Nothing can be uploaded from now on.
+    /// Makes all uploads fail.
     pub fn mute(&self) {
         self.shared.home.lock().unwrap().is_mute = true;
     }

@@ -43,7 +43,7 @@ fn is_button(element: &Value, seen: &mut BTreeSet<String>) -> bool {
 fn is_block(block: &Value) -> bool {
     match block["type"].as_str() {
         Some("section") => {
-            // A call must not be folded.
+            // A call must not be collapsed.
             let is_call = block["text"]["type"] == "plain_text";
             has_only(block, &["type", "text", "expand"])
                 && (!is_call || block["expand"] == true)
@@ -61,7 +61,7 @@ fn is_block(block: &Value) -> bool {
 }
 
 impl Workspace {
-    /// The blocks as they are stored.
+    /// Returns the blocks as they are stored.
     fn stored(&self, message: &Value) -> Option<Vec<Value>> {
         let mut blocks = match &message["blocks"] {
             Value::Null => Vec::new(),

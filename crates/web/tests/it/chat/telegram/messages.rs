@@ -19,7 +19,7 @@ impl Shown {
         buttons.map(|it| it["text"].as_str().unwrap()).collect()
     }
 
-    /// What a press of the button reports.
+    /// Returns the data that a press of the button reports.
     pub fn data(&self, label: &str) -> String {
         let mut buttons = self.keyboard.iter().flatten();
         let button = buttons.find(|it| it["text"] == label).expect(label);

@@ -23,7 +23,7 @@ pub(super) struct Refusals {
     no_photos: bool,
     /// Every picture is refused.
     none: bool,
-    /// How many of the next requests are answered with the request to wait.
+    /// The number of next requests that are answered with a request to wait.
     busy: usize,
     /// How many requests were refused.
     pub(super) count: usize,
@@ -111,17 +111,17 @@ async fn send(
 }
 
 impl Telegram {
-    /// Photos cannot be converted from now on.
+    /// Makes the conversion of photos fail.
     pub fn break_photos(&self) {
         self.shared.bot.lock().unwrap().refusals.no_photos = true;
     }
 
-    /// Every picture is refused from now on.
+    /// Refuses every picture.
     pub fn refuse_pictures(&self) {
         self.shared.bot.lock().unwrap().refusals.none = true;
     }
 
-    /// The next pictures are refused with the request to wait a second.
+    /// Refuses the next pictures with a request to wait one second.
     pub fn delay_pictures(&self, count: usize) {
         self.shared.bot.lock().unwrap().refusals.busy = count;
     }
@@ -132,7 +132,7 @@ impl Telegram {
             .await
     }
 
-    /// How many pictures the bot sent, and how many were refused.
+    /// Returns how many pictures the bot sent, and how many were refused.
     pub fn pictures(&self) -> (usize, usize) {
         let bot = self.shared.bot.lock().unwrap();
         (bot.pictures.len(), bot.refusals.count)

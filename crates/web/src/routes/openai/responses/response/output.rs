@@ -14,7 +14,7 @@ pub(in super::super) enum OutputItem {
         role: &'static str,
         content: Vec<TextPart>,
     },
-    /// A call for the caller to make.
+    /// Sends the end of a text. Returns its item.
     FunctionCall {
         id: String,
         call_id: String,

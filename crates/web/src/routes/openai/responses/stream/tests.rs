@@ -5,7 +5,7 @@ use super::super::body::ResponseBody;
 use super::*;
 use gatehouse_domain::Actor;
 
-/// The events of an answer.
+/// Returns the events of an answer.
 async fn events(pieces: Vec<Result<AnswerPiece, Problem>>) -> Vec<Value> {
     let origin = Origin {
         actor: Actor::system(),
