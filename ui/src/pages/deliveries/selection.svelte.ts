@@ -20,12 +20,19 @@ export class Selection {
 
   /**
    * Begins a run over the selected entries. Returns a function for its end, which stops selecting, unless the user has
-   * stopped since or has selected others.
+   * stopped since or has selected others. If entries failed, they and those that the user has selected since stay
+   * selected instead.
    */
-  begin(): () => void {
+  begin(): (failed?: readonly string[]) => void {
     const stops = this.#stops;
-    return () => {
-      if (this.#stops === stops && this.ids.size === 0) this.stop();
+    const before = [...this.ids];
+    return (failed = []) => {
+      if (this.#stops !== stops) return;
+      if (failed.length > 0) {
+        for (const id of before) this.ids.delete(id);
+        for (const id of failed) this.ids.add(id);
+      }
+      if (this.ids.size === 0) this.stop();
     };
   }
 }
