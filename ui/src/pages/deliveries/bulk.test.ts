@@ -125,7 +125,12 @@ test('after an error of all calls, the other deliveries count as failed', async 
 });
 
 test('a bug in the page ends the run', async () => {
-  const run = runEach(['a'], () => Promise.reject(new TypeError('bug')), [], () => undefined);
+  const run = runEach(
+    ['a'],
+    () => Promise.reject(new TypeError('bug')),
+    [],
+    () => undefined,
+  );
   await expect(run).rejects.toThrow('bug');
 });
 
