@@ -28,6 +28,20 @@ test('conversations of people and of webhooks are apart', async ({ home, page })
   expect(await violations(page)).toEqual([]);
 });
 
+test('the list shows the conversation that a link opens, and then what the user chooses', async ({ home, page }) => {
+  await say(home, 'What is due today?');
+  const hook = await makeWebhook(home, { name: 'House', source_profile: 'codehost_a' });
+  const { body } = await deliver(home, hook, pullRequest(42, 'Make the checkout faster'), { event: 'pull_request' });
+  await page.goto(`/deliveries/${body.delivery_id}`);
+  await page.getByRole('link', { name: 'Open conversation' }).click();
+  const webhooks = page.getByRole('button', { name: 'Webhooks', exact: true });
+  await expect(webhooks).toHaveAttribute('aria-pressed', 'true');
+  await expect(list(page).getByRole('link', { name: /Make the checkout faster/ })).toHaveAttribute('aria-current', 'page');
+  await page.getByRole('button', { name: 'Yours', exact: true }).click();
+  await expect(list(page).getByRole('link', { name: /What is due today/ })).toBeVisible();
+  await expect(webhooks).toHaveAttribute('aria-pressed', 'false');
+});
+
 test('a search without results names the other lists that have some', async ({ home, page }) => {
   await say(home, 'What is due today?');
   const hook = await makeWebhook(home, { name: 'House', source_profile: 'codehost_a' });
