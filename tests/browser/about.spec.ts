@@ -186,7 +186,7 @@ test('settings are in groups, which open on request and when the list is narrowe
   await page.getByRole('heading', { level: 3, name: 'Webhooks' }).click();
   await expect(retention).toBeVisible();
   await page.getByLabel('Search settings').fill('server.max_message_bytes');
-  await expect(page.getByText(/^[\d,]+ bytes$/).first()).toBeVisible();
+  await expect(page.getByText(/^[\d,]+ bytes \(36 MiB\)$/).first()).toBeVisible();
 });
 
 test('a backup is made and listed, and restored on trial although it is encrypted', async ({ home, page }) => {

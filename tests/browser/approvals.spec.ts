@@ -93,6 +93,39 @@ test('an approval is answered by the keyboard, and a second press does not answe
   await expect(page.getByRole('heading', { level: 1 })).toBeFocused();
 });
 
+test('a card that has just appeared ignores every input, its menu too, and then takes all', async ({ home, page }) => {
+  // The time in which the card ignores inputs ends when the test says so.
+  await page.addInitScript(() => {
+    const held: (() => void)[] = [];
+    const real = window.setTimeout;
+    const hold = (run: () => void, ms?: number) => (ms === 700 ? held.push(run) : real(run, ms));
+    Object.assign(window, { setTimeout: hold, settle: () => held.splice(0).forEach((run) => run()) });
+  });
+  model.next(fetching('first'));
+  model.next({ text: ['I tried.'] });
+  await page.goto('/deliveries');
+  await expect(page.getByText('Live', { exact: true })).toBeVisible();
+  await home.rpc('chat.send', { text: 'Fetch the first' });
+  const asked = page.getByRole('region', { name: 'Allow the agent to use “web_fetch”?' });
+  const more = asked.getByRole('button', { name: 'Also for later calls' });
+  await expect(more).toBeVisible();
+  for (const name of ['Allow', 'Deny', 'Also for later calls']) {
+    const button = asked.getByRole('button', { name, exact: true });
+    await button.focus();
+    await page.keyboard.press('Enter');
+    await button.click({ force: true });
+    await button.dispatchEvent('click');
+  }
+  await expect(page.getByRole('menu')).toHaveCount(0);
+  expect((await home.rpc<{ approvals: object[] }>('approval.list')).approvals).toHaveLength(1);
+  await page.evaluate(() => (window as never as { settle: () => void }).settle());
+  await more.press('Enter');
+  await expect(page.getByRole('menuitem').first()).toBeFocused();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await expect(asked).toHaveCount(0);
+});
+
 test.describe('an agent', () => {
   test.use({
     environment: async ({}, use) => {

@@ -183,6 +183,24 @@ test('markup in a hostile answer has no effect', async ({ home: _, page }) => {
   expect(await violations(page)).toEqual([]);
 });
 
+test('the cells of a table in an answer have room, and its rows can be told apart', async ({ home: _, page }) => {
+  await open(page);
+  model.next({ text: ['| Service | State |\n|---|---|\n| gateway | up |\n| backup | slow |\n'] });
+  await ask(page, 'How are they?');
+  const rows = messages(page).getByRole('table').getByRole('row');
+  await expect(rows).toHaveCount(3);
+  const [first, second] = await rows.evaluateAll(([, ...all]) =>
+    all.map((row) => {
+      const { paddingTop, paddingLeft, borderTopWidth } = getComputedStyle(row.querySelector('td') ?? row);
+      return { room: [paddingTop, paddingLeft].map(parseFloat), line: borderTopWidth, ground: getComputedStyle(row).backgroundColor };
+    }),
+  );
+  expect(first?.room[0]).toBeGreaterThanOrEqual(8);
+  expect(first?.room[1]).toBeGreaterThanOrEqual(16);
+  expect(first?.line).toBe('1px');
+  expect(second?.ground).not.toBe(first?.ground);
+});
+
 test('rename, search, share across a restart, and delete a conversation', async ({ home, page, browser, complaints }) => {
   complaints.allowDowntime();
   await home.rpc('chat.send_sync', { text: 'About bread' });

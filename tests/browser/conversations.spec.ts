@@ -28,6 +28,20 @@ test('conversations of people and of webhooks are apart', async ({ home, page })
   expect(await violations(page)).toEqual([]);
 });
 
+test('the list shows the conversation that a link opens, and then what the user chooses', async ({ home, page }) => {
+  await say(home, 'What is due today?');
+  const hook = await makeWebhook(home, { name: 'House', source_profile: 'codehost_a' });
+  const { body } = await deliver(home, hook, pullRequest(42, 'Make the checkout faster'), { event: 'pull_request' });
+  await page.goto(`/deliveries/${body.delivery_id}`);
+  await page.getByRole('link', { name: 'Open conversation' }).click();
+  const webhooks = page.getByRole('button', { name: 'Webhooks', exact: true });
+  await expect(webhooks).toHaveAttribute('aria-pressed', 'true');
+  await expect(list(page).getByRole('link', { name: /Make the checkout faster/ })).toHaveAttribute('aria-current', 'page');
+  await page.getByRole('button', { name: 'Yours', exact: true }).click();
+  await expect(list(page).getByRole('link', { name: /What is due today/ })).toBeVisible();
+  await expect(webhooks).toHaveAttribute('aria-pressed', 'false');
+});
+
 test('a search without results names the other lists that have some', async ({ home, page }) => {
   await say(home, 'What is due today?');
   const hook = await makeWebhook(home, { name: 'House', source_profile: 'codehost_a' });
@@ -35,7 +49,7 @@ test('a search without results names the other lists that have some', async ({ h
   await page.goto('/chat');
   await isLive(page);
   await page.getByRole('searchbox', { name: 'Search conversations' }).fill('checkout');
-  const note = page.getByRole('status').filter({ hasText: 'Found in:' });
+  const note = page.getByRole('group', { name: 'Found in:' });
   await expect(page.getByText('No conversations match “checkout”.')).toBeVisible();
   await expect(note.getByRole('button')).toHaveText(['Webhooks']);
   expect(await violations(page)).toEqual([]);
@@ -45,6 +59,36 @@ test('a search without results names the other lists that have some', async ({ h
   await page.getByRole('searchbox', { name: 'Search conversations' }).fill('in no conversation');
   await expect(page.getByText('No conversations match “in no conversation”.')).toBeVisible();
   await expect(note).toHaveCount(0);
+});
+
+test('what a search finds is read once, after typing has paused', async ({ home, page }) => {
+  const hook = await makeWebhook(home, { name: 'House', source_profile: 'codehost_a' });
+  await deliver(home, hook, pullRequest(42, 'Make the checkout faster'), { event: 'pull_request' });
+  await page.goto('/chat');
+  await isLive(page);
+  await page.evaluate(() => {
+    const said: string[] = [];
+    Object.assign(window, { said });
+    new MutationObserver(() => {
+      const texts = [...document.querySelectorAll('aside [role=status]')].map((one) => one.textContent?.trim().replace(/\s+/g, ' '));
+      const text = texts.filter(Boolean).join(' ');
+      if (text && text !== said.at(-1)) said.push(text);
+    }).observe(document.body, { childList: true, characterData: true, subtree: true });
+  });
+  // The timers of the page run in the same order however slow the machine is.
+  await page.getByRole('searchbox', { name: 'Search conversations' }).evaluate(async (box: HTMLInputElement) => {
+    for (const text of ['ch', 'che', 'chec', 'check']) {
+      box.value = text;
+      box.dispatchEvent(new Event('input', { bubbles: true }));
+      await new Promise((resolve) => setTimeout(resolve, 400));
+    }
+  });
+  const said = () => page.evaluate(() => (window as never as { said: string[] }).said);
+  await expect.poll(said).toEqual(['0 found Found in: Webhooks']);
+  // A refreshed list is not read again.
+  await say(home, 'What is due today?');
+  await expect(page.getByRole('group', { name: 'Found in:' })).toBeVisible();
+  expect(await said()).toEqual(['0 found Found in: Webhooks']);
 });
 
 test('a pinned conversation is first, and an archived one is out of the way until it is restored', async ({ home, page }) => {

@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
 import { violations } from './fixtures/axe';
+import { holdFirst } from './fixtures/hold';
+import { useHttp } from './fixtures/refuse';
 import { expect, PASSWORD, secondWindow, test } from './fixtures/test';
 
 const variables = (page: Page) => page.getByRole('list', { name: 'Variables' });
@@ -171,6 +173,31 @@ test('a pasted block sets several variables and lists the refused ones', async (
   await expect(variables(page).getByRole('listitem')).toHaveCount(2);
 });
 
+test('while a variable is saved, its value cannot change', async ({ home, page }) => {
+  await useHttp(page);
+  await page.goto('/vault/environment');
+  await page.getByRole('button', { name: 'Add variable' }).first().click();
+  const dialog = page.getByRole('dialog', { name: 'Add variable' });
+  await dialog.getByLabel('Name').fill('SIGNING_KEY');
+  await dialog.getByRole('button', { name: 'Generate a value' }).click();
+  const value = dialog.getByLabel('Value', { exact: true });
+  const generated = await value.inputValue();
+  const release = await holdFirst(page, 'env.set');
+  await dialog.getByRole('button', { name: 'Add variable' }).click();
+  await expect(dialog.getByRole('button', { name: 'Add variable' })).toHaveAttribute('aria-busy', 'true');
+  await dialog.getByRole('button', { name: 'Generate a value' }).click({ force: true });
+  await dialog.getByLabel('Read a file').setInputFiles({ name: 'a', mimeType: 'text/plain', buffer: Buffer.from('other') });
+  await value.press('x');
+  await expect(value).toHaveValue(generated);
+  await release('The name is reserved.');
+  // After a refusal it can.
+  await expect(dialog.getByRole('alert')).toContainText('The name is reserved.');
+  await expect(value).toHaveValue(generated);
+  await dialog.getByRole('button', { name: 'Generate a value' }).click();
+  await expect(value).not.toHaveValue(generated);
+  expect((await home.rpc<{ env_variables: unknown[] }>('env.list')).env_variables).toEqual([]);
+});
+
 test('a second window follows; after a restart the vault is sealed, and new values stay plaintext until it is unlocked', async ({
   home,
   page,
@@ -197,7 +224,8 @@ test('a second window follows; after a restart the vault is sealed, and new valu
   await dialog.getByRole('button', { name: 'Add variable' }).click();
   const second = variables(page).getByRole('listitem').filter({ hasText: 'SECOND' });
   await expect(second).toContainText('Plaintext');
-  await page.getByRole('main').getByRole('button', { name: 'Unlock' }).click();
+  // Only the banner unlocks.
+  await page.getByRole('button', { name: 'Unlock' }).click();
   await page.getByRole('dialog').getByRole('textbox', { name: 'Password', exact: true }).fill(PASSWORD);
   await page.getByRole('dialog').getByRole('button', { name: 'Unlock', exact: true }).click();
   await expect(second).toContainText('Encrypted');

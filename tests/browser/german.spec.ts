@@ -53,6 +53,29 @@ test.describe('a browser set to Austrian German', () => {
     await expect(page.getByRole('listitem').getByRole('time')).toHaveAttribute('title', /^\d{1,2}\.\d{1,2}\.\d{4}, \d{2}:\d{2}:\d{2}$/);
   });
 
+  test('breaks no word in the counts of the overview', async ({ home: _, page }) => {
+    await page.goto('/overview');
+    const labels = page.getByRole('region', { name: 'Letzte 24 Stunden' }).getByRole('link').locator('.label');
+    await expect(labels).toHaveText(['Empfangen', 'Abgeschlossen', 'In Bearbeitung', 'Abgewiesen', 'Fehlgeschlagen']);
+    for (const width of [320, 390, 719, 720, 799, 832, 833, 880, 951, 952, 960, 1024, 1032]) {
+      await page.setViewportSize({ width, height: 900 });
+      const broken = await labels.evaluateAll((all) => {
+        const isBroken = (text: Node, start: number, word: string) => {
+          const range = document.createRange();
+          range.setStart(text, start);
+          range.setEnd(text, start + word.length);
+          return new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size > 1;
+        };
+        return all.flatMap((one) => {
+          const text = one.firstChild;
+          if (!text) return [];
+          return [...(text.textContent ?? '').matchAll(/\S+/g)].filter(({ index, 0: word }) => isBroken(text, index, word)).map(([word]) => word);
+        });
+      });
+      expect(broken, `${width} px`).toEqual([]);
+    }
+  });
+
   test('keeps the language that the person chooses, until it is the browser’s again', async ({ home, page }) => {
     void home;
     await page.goto('/settings/system');

@@ -96,24 +96,33 @@ test('a replay runs what was counted, although the filters have changed since', 
   await expect.poll(() => completed(home)).toBe(4);
 });
 
-test('a replay of selected deliveries that fails reports how many were replayed, and continues with the rest', async ({ home, page }) => {
+test('a replay of which a part fails names it, keeps exactly it selected, and continues with it', async ({ home, page }) => {
   await selectDeliveries(home, page);
-  for (const title of [/Title 1/, /Title 2/]) await page.getByRole('checkbox', { name: title }).check();
+  const push = page.getByRole('checkbox', { name: /main/ });
+  for (const box of await page.getByRole('checkbox', { name: /^Select/ }).all()) await box.check();
   await bulk(page).getByRole('button', { name: 'Replay', exact: true }).click();
   let calls = 0;
+  // The middle one of the three fails.
   await page.route(/\/api\/rpc$/, (route) => {
     const body = route.request().postDataJSON() as { method?: string } | null;
     if (body?.method !== 'webhooks.delivery.replay' || ++calls !== 2) return route.fallback();
     return route.fulfill({ status: 409, json: { code: 'CONFLICT', error: 'The queue is full.' } });
   });
   await question(page).getByRole('button', { name: 'Replay' }).click();
-  await expect(question(page).getByRole('alert')).toHaveText('The queue is full.');
-  await expect(toasts(page).getByText('1 delivery queued again')).toBeVisible();
+  await expect(question(page).getByRole('alert')).toHaveText(/^Not done, and still selected: “[^”]*Title 2[^”]*”\. The queue is full\.$/);
+  await expect(toasts(page).getByText('2 deliveries queued again')).toBeVisible();
   await expect(question(page)).toContainText('1 delivery will run again');
+  expect(calls).toBe(3);
+  await page.keyboard.press('Escape');
+  await expect(page.getByText('1 selected')).toBeVisible();
+  await expect(page.getByRole('checkbox', { name: /Title 2/ })).toBeChecked();
+  await expect(page.getByRole('checkbox', { name: /Title 1/ }).first()).not.toBeChecked();
+  await expect(push.first()).not.toBeChecked();
+  await bulk(page).getByRole('button', { name: 'Replay', exact: true }).click();
   await question(page).getByRole('button', { name: 'Replay' }).click();
   await expect(question(page)).toHaveCount(0);
-  await expect.poll(() => completed(home)).toBe(5);
-  expect(calls).toBe(3);
+  await expect.poll(() => completed(home)).toBe(6);
+  expect(calls).toBe(4);
   await expect(page.getByRole('button', { name: 'Select', exact: true })).toBeVisible();
 });
 

@@ -18,7 +18,7 @@ async function unlock(page: Page, way: 'password' | 'recovery key', secret: stri
   if (!(await dialog(page).isVisible())) {
     // The banner moves the button when it appears.
     await expect(sealedBanner(page)).toBeVisible();
-    await page.getByRole('button', { name: 'Unlock the vault' }).click();
+    await page.getByRole('button', { name: 'Unlock' }).click();
     await expect(dialog(page).getByRole('textbox').first()).toBeVisible();
   }
   if (way === 'recovery key' && (await dialog(page).getByRole('button', { name: 'Use recovery key instead' }).isVisible()))

@@ -1,6 +1,6 @@
 // Errors of gateway calls. `code` is one of the gateway's error codes (docs/generated/error-codes.md) or one
-// of 3 that the web UI adds: OFFLINE (no connection), LOST (the connection broke before the answer) and
-// TIMED_OUT.
+// of 4 that the web UI adds: OFFLINE (no connection), LOST (the connection broke before the answer), TIMED_OUT
+// and INCOMPLETE (some of several calls failed).
 import { m } from '../paraglide/messages.js';
 import { translated } from './translated';
 import { inWords } from './wording';

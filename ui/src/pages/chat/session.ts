@@ -27,6 +27,10 @@ export function deliveryOf({ key }: Session): string | null {
   return found ? `/deliveries/${found[1]}` : null;
 }
 
+/** The list that a session is in. */
+export const listOf = ({ archived, source }: Pick<Session, 'archived' | 'source'>) =>
+  archived ? 'archived' : source === 'webhook' ? 'webhooks' : 'people';
+
 /** The label that the gateway gives to a session before its first message. */
 const NEW_LABEL = 'New session';
 

@@ -1,11 +1,14 @@
 import { expect, test } from 'vitest';
+import { Failure } from '../../client/failure';
 import {
+  failedText,
   foundQuestion,
   listNewest,
   MOST_FOUND,
   questionOf,
   replayableIn,
   replayQuestion,
+  runEach,
   targetsOf,
   waitingIn,
 } from './bulk';
@@ -61,6 +64,7 @@ function gateway(count: number) {
     const until = Math.min(count, from + limit);
     const deliveries = Array.from({ length: until - from }, (_, at) => ({
       id: `del_${from + at}`,
+      webhook_id: 'wh_1',
       status: 'queued' as const,
     }));
     return Promise.resolve({ deliveries, next_cursor: until < count ? String(until) : null });
@@ -92,4 +96,47 @@ test('the questions say how many', () => {
   expect(questionOf('retry', 3, 1)).toMatch(/^3 waiting deliveries .+ 1 of them is held, from a restored backup\./);
   expect(questionOf('cancel', 3, 1)).not.toContain('restored backup');
   expect(questionOf('cancel', 1200)).toMatch(/^1,200 deliveries/);
+});
+
+/** Runs a change over `abcd`, which the gateway refuses with these codes. */
+async function ran(codes: Record<string, string>, skipped: string[] = []) {
+  const [called, ended]: [string[], string[]] = [[], []];
+  const change = (id: string) => {
+    called.push(id);
+    const code = codes[id];
+    return code ? Promise.reject(new Failure(code, `${id} was refused.`)) : Promise.resolve();
+  };
+  const { done, failed, reason } = await runEach([...'abcd'], change, skipped, (id) => ended.push(id));
+  return { called: called.join(''), ended: ended.join(''), done, failed: failed.join(''), reason: reason?.message };
+}
+
+test('a delivery that fails does not keep the others from being changed', async () => {
+  const both = await ran({ b: 'CONFLICT', d: 'INTERNAL' });
+  expect(both).toEqual({ called: 'abcd', ended: 'ac', done: 2, failed: 'bd', reason: 'b was refused.' });
+  const skipped = await ran({ b: 'CONFLICT' }, ['CONFLICT']);
+  expect(skipped).toEqual({ called: 'abcd', ended: 'abcd', done: 3, failed: '', reason: undefined });
+});
+
+test('after an error of all calls, the other deliveries count as failed', async () => {
+  for (const code of ['OFFLINE', 'VAULT_SEALED']) {
+    const { called, ended, done, failed } = await ran({ b: code });
+    expect([called, ended, done, failed]).toEqual(['ab', 'a', 1, 'bcd']);
+  }
+});
+
+test('a bug in the page ends the run', async () => {
+  const run = runEach(
+    ['a'],
+    () => Promise.reject(new TypeError('bug')),
+    [],
+    () => undefined,
+  );
+  await expect(run).rejects.toThrow('bug');
+});
+
+test('a message names at most three failed deliveries', () => {
+  const text = (ids: string) => failedText([...ids], (id) => id.toUpperCase(), 'Down.');
+  expect(text('ab')).toBe('Not done, and still selected: A and B. Down.');
+  expect(text('abc')).toBe('Not done, and still selected: A, B, and C. Down.');
+  expect(text('abcde')).toBe('Not done, and still selected: A, B, C, and 2 more. Down.');
 });

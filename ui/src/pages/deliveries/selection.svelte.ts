@@ -20,12 +20,19 @@ export class Selection {
 
   /**
    * Begins a run over the selected entries. Returns a function for the end of the run. It stops selecting, unless the
-   * user has stopped or has selected other entries in the meantime.
+   * user has stopped or has selected other entries in the meantime. If entries failed, it keeps them selected instead,
+   * with those that the user has selected in the meantime.
    */
-  begin(): () => void {
+  begin(): (failed?: readonly string[]) => void {
     const stops = this.#stops;
-    return () => {
-      if (this.#stops === stops && this.ids.size === 0) this.stop();
+    const before = [...this.ids];
+    return (failed = []) => {
+      if (this.#stops !== stops) return;
+      if (failed.length > 0) {
+        for (const id of before) this.ids.delete(id);
+        for (const id of failed) this.ids.add(id);
+      }
+      if (this.ids.size === 0) this.stop();
     };
   }
 }

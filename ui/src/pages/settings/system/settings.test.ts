@@ -31,7 +31,12 @@ test('the unit is in the name', () => {
 
 test('a number is shown with its unit, other values as they are', () => {
   const at = (key: string, value: never) => withUnit({ key, value, origin: 'default', secret: false });
-  expect(at('server.max_body_bytes', 10_485_760 as never)).toBe('10,485,760 bytes');
+  expect(at('server.max_body_bytes', 10_485_760 as never)).toBe('10,485,760 bytes (10 MiB)');
+  expect(at('server.max_body_bytes', 10_485_761 as never)).toBe('10,485,761 bytes');
+  expect(at('server.max_body_bytes', 1023 as never)).toBe('1,023 bytes');
+  expect(at('server.max_body_bytes', 1024 as never)).toBe('1,024 bytes (1 KiB)');
+  expect(at('server.max_body_bytes', 1_099_511_627_776 as never)).toBe('1,099,511,627,776 bytes (1 TiB)');
+  expect(at('server.max_body_bytes', 0 as never)).toBe('0 bytes');
   expect(at('webhooks.workers', 4 as never)).toBe('4');
   expect(at('log.level', 'info' as never)).toBe('info');
 });

@@ -78,11 +78,25 @@ const UNITS: [RegExp, () => string][] = [
 /** The unit in the name of a setting; empty if it has none. */
 export const unitOf = (key: string): string => UNITS.find(([pattern]) => pattern.test(key))?.[1]() ?? '';
 
+/** The same size in the largest unit that makes it a whole number, such as " (36 MiB)"; empty for small sizes. */
+function inLargerUnit(bytes: number): string {
+  const units = ['KiB', 'MiB', 'GiB', 'TiB'];
+  let [size, at] = [bytes, -1];
+  while (size >= 1024 && size % 1024 === 0 && at < units.length - 1) [size, at] = [size / 1024, at + 1];
+  return at < 0 ? '' : ` (${number(size)} ${units[at]})`;
+}
+
+/** A number of a setting with its unit. */
+function amountOf(key: string, value: number): string {
+  const amount = [number(value), unitOf(key)].filter(Boolean).join(' ');
+  return key.endsWith('_bytes') ? amount + inLargerUnit(value) : amount;
+}
+
 /** The accepted values of a setting and its default, in words. */
 export function limitsOf(described: SettingDescription): string[] {
   const { key, min, max, one_of, kind } = described;
   const unit = unitOf(key);
-  const amount = (value: number) => [number(value), unit].filter(Boolean).join(' ');
+  const amount = (value: number) => amountOf(key, value);
   const range =
     min != null && max != null
       ? m.about_setting_range({ min: number(min), max: amount(max) })
@@ -104,7 +118,7 @@ export function limitsOf(described: SettingDescription): string[] {
 /** Returns a value with the unit of its setting, on one line. */
 export function withUnit(setting: Setting): string {
   const { key, value } = setting;
-  return typeof value === 'number' ? [number(value), unitOf(key)].filter(Boolean).join(' ') : shown(setting);
+  return typeof value === 'number' ? amountOf(key, value) : shown(setting);
 }
 
 const GROUPS: Readonly<Record<string, () => string>> = {
