@@ -5,13 +5,13 @@
 pub(crate) struct VoiceFormat {
     /// The name of the audio format.
     pub(crate) name: &'static str,
-    /// Opus in Ogg. Vendors' programs record in this format.
+    /// The name and the media type of the file.
     pub(crate) file: (&'static str, &'static str),
     pub(crate) max_bytes: usize,
 }
 
 impl VoiceFormat {
-    /// Opus in Ogg, in which the vendors' programs record.
+    /// Creates the form of Opus in Ogg. Vendors' programs record in this format.
     pub(crate) const fn opus(max_bytes: usize) -> Self {
         Self {
             name: "opus",

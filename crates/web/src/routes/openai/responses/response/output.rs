@@ -14,7 +14,7 @@ pub(in super::super) enum OutputItem {
         role: &'static str,
         content: Vec<TextPart>,
     },
-    /// Sends the end of a text. Returns its item.
+    /// A call that the caller must make.
     FunctionCall {
         id: String,
         call_id: String,
