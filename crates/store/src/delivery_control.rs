@@ -10,7 +10,8 @@ use gatehouse_domain::{DeliveryId, DeliveryStatus, Timestamp};
 pub const CANCELLED: &str = "Cancelled.";
 
 impl Conn {
-    /// Cancels a queued or running delivery, on any node, and lets the next delivery of its session run.
+    /// Cancels a queued or running delivery, on any node, and lets the next delivery of its session run. If a turn
+    /// began for it, the delivery gets the ID of the session, because the result of the run is discarded.
     /// Returns `false` and changes nothing if the delivery does not exist or has ended.
     pub async fn cancel_delivery(
         &mut self,
@@ -19,7 +20,14 @@ impl Conn {
     ) -> Result<bool, StoreError> {
         let query = query(concat!(
             "UPDATE webhook_deliveries SET status = 'failed', finished_at = $2, error = $3,
-                 lease_owner = NULL, lease_until = NULL, next_attempt_at = NULL
+                 lease_owner = NULL, lease_until = NULL, next_attempt_at = NULL,
+                 session_id = COALESCE(session_id, (
+                     SELECT chat_sessions.id FROM chat_sessions
+                     JOIN chat_messages ON chat_messages.session_id = chat_sessions.id
+                     WHERE webhook_deliveries.started_at IS NOT NULL
+                         AND chat_sessions.key = webhook_deliveries.session_key
+                         AND chat_messages.delivery_id = webhook_deliveries.id
+                     LIMIT 1))
              WHERE id = $1 AND ",
             is_open!(),
             " RETURNING session_key, webhook_id, received_at, started_at",

@@ -105,7 +105,7 @@ impl Webhooks {
             let (id, due) = (row.id.clone(), due.get(&row.id).copied());
             match Webhook::of(row, &base, facts, due) {
                 Ok(webhook) => Some(self.0.with_verify_token(webhook)),
-                // The other webhooks stay usable. The check `webhooks` reports this one.
+                // The other webhooks stay usable. The check `damaged_webhooks` reports this one.
                 Err(error) => {
                     tracing::warn!(%error, webhook = %id, "the list omits a webhook");
                     None

@@ -44,12 +44,14 @@ pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<Ex
             let record = client.rpc("webhooks.get", json!({ "id": id })).await?;
             out.record(&record, || show(&record))?;
         }
-        Command::Update { id, name, fields } => {
-            let mut params = fields.into_params()?;
-            if let Some(name) = name {
-                params.insert("name".to_owned(), json!(name));
-            }
-            update(&client, out, &id, params).await?;
+        Command::Update {
+            id,
+            name,
+            source_profile,
+            fields,
+        } => {
+            let more = [("name", name), ("source_profile", source_profile)];
+            update(&client, out, &id, fields.into_params()?, more).await?;
         }
         Command::Delete { id, yes } => delete(&client, out, &id, yes).await?,
         Command::Enable { id } => switch(&client, out, &id, true).await?,
@@ -146,13 +148,47 @@ async fn update(
     out: &Output,
     id: &str,
     mut params: Map<String, Value>,
+    more: [(&str, Option<String>); 2],
 ) -> Result<()> {
+    for (key, text) in more {
+        if let Some(text) = text {
+            params.insert(key.to_owned(), json!(text));
+        }
+    }
     usage::ensure(!params.is_empty(), usage::NO_CHANGES)?;
+    add_omitted_lists(client, id, &mut params).await?;
     params.insert("id".to_owned(), json!(id));
     let record = client.rpc("webhooks.update", Value::Object(params)).await?;
     out.record(&record, || show(&record))?;
     if record.get("warning").is_some() {
         warn(field(&record, "warning"));
+    }
+    Ok(())
+}
+
+/// Adds the allow or deny list that the command omits: the gateway replaces both lists of a field together.
+async fn add_omitted_lists(
+    client: &Client,
+    id: &str,
+    params: &mut Map<String, Value>,
+) -> Result<()> {
+    const FIELDS: [&str; 2] = ["events", "toolPolicy"];
+    let lacks_one = |field: &Value| field.as_object().is_some_and(|lists| lists.len() == 1);
+    let is_complete = !FIELDS
+        .iter()
+        .any(|field| params.get(*field).is_some_and(lacks_one));
+    if is_complete {
+        return Ok(());
+    }
+    let record = client.rpc("webhooks.get", json!({ "id": id })).await?;
+    for field in FIELDS {
+        let stored = record.get(field).and_then(Value::as_object);
+        let given = params.get_mut(field).and_then(Value::as_object_mut);
+        if let (Some(given), Some(stored)) = (given, stored) {
+            for (list, entries) in stored {
+                given.entry(list).or_insert_with(|| entries.clone());
+            }
+        }
     }
     Ok(())
 }

@@ -65,9 +65,35 @@ fn a_sample_goes_the_whole_way_into_the_inbox() {
     let wrong = ["webhooks", "deliveries", "--status", "nowhere"];
     cli(&installation, &server, &wrong).failed(2);
     cli(&installation, &server, &["webhooks", "show", "hook_none"]).failed(1);
+    let change = ["webhooks", "update", id, "--source-profile", "gitlab"];
+    let changed = cli(&installation, &server, &change).json();
+    assert_eq!(changed["source_profile"], "codehost_b", "{changed}");
+    assert_eq!(changed["auth_mode"], "codehost_b_token", "{changed}");
     cli(&installation, &server, &["webhooks", "delete", id]).ok();
     let list = cli(&installation, &server, &["webhooks", "list"]).json();
     assert_eq!(list["webhooks"].as_array().map(Vec::len), Some(0));
+}
+
+#[test]
+fn a_change_of_one_list_keeps_the_other() {
+    let installation = Installation::new();
+    let server = installation.start();
+    let lists = ["--events", "push,fork", "--allow-tools", "calc"];
+    let webhook = make(&installation, &server, &lists);
+    let id = webhook["id"].as_str().unwrap();
+    let update = |more: &[&str]| {
+        let mut args = vec!["webhooks", "update", id];
+        args.extend(more);
+        cli(&installation, &server, &args).json()
+    };
+    let changed = update(&["--deny-events", "fork", "--deny-tools", "web_fetch"]);
+    let events = json!({ "allow": ["push", "fork"], "deny": ["fork"] });
+    assert_eq!(changed["events"], events);
+    let tools = json!({ "allow": ["calc"], "deny": ["web_fetch"] });
+    assert_eq!(changed["toolPolicy"], tools);
+    let cleared = update(&["--events", ""]);
+    assert_eq!(cleared["events"], json!({ "allow": [], "deny": ["fork"] }));
+    assert_eq!(cleared["toolPolicy"], tools);
 }
 
 #[tokio::test]

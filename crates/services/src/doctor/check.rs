@@ -16,6 +16,7 @@ pub const IDS: &[&str] = &[
     "channels",
     "clock",
     "config",
+    "damaged_webhooks",
     "data_directory",
     "database",
     "disk",

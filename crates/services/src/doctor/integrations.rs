@@ -92,17 +92,23 @@ fn schedules_finding(without: &[(String, String)]) -> Check {
     Check::bad(id, message, hint).about(subjects)
 }
 
-/// Reports webhooks whose stored settings cannot be read. Returns `None` if there are none.
+/// Reports webhooks whose stored settings cannot be read. Returns `None` if the database cannot be read, which another
+/// check reports.
 pub(super) async fn damaged_webhooks(services: &Services) -> Option<Check> {
-    // The check of the database reports an error.
     let damaged = services.webhooks.damaged().await.ok()?;
-    (!damaged.is_empty()).then(|| damaged_finding(&damaged))
+    Some(damaged_finding(&damaged))
 }
 
 /// Returns the check for the IDs and names of damaged webhooks. The message contains the IDs, because the list of
 /// webhooks omits these webhooks.
 fn damaged_finding(damaged: &[(String, String)]) -> Check {
-    let named = damaged.iter().map(|(id, name)| format!("{name} ({id})"));
+    let id = "damaged_webhooks";
+    if damaged.is_empty() {
+        return Check::fine(id, "The settings of every webhook can be read.");
+    }
+    let named = damaged
+        .iter()
+        .map(|(webhook, name)| format!("{name} ({webhook})"));
     let named: Vec<String> = named.collect();
     let message = format!(
         "Webhooks that refuse deliveries because their stored settings cannot be read: {}.",
@@ -110,15 +116,15 @@ fn damaged_finding(damaged: &[(String, String)]) -> Check {
     );
     let hint =
         "Restore a backup, or delete the webhook with `gatehouse webhooks delete` and create it again.";
-    let subject = |(id, name): &(String, String)| Subject {
-        id: id.clone(),
+    let subject = |(webhook, name): &(String, String)| Subject {
+        id: webhook.clone(),
         name: name.clone(),
         message: format!(
             "The webhook {name} refuses deliveries because its stored settings cannot be read."
         ),
     };
     let subjects = damaged.iter().map(subject).collect();
-    Check::bad("webhooks", message, hint).about(subjects)
+    Check::bad(id, message, hint).about(subjects)
 }
 
 /// Reports deliveries that wait for release after the restore of a backup. Returns `None` if there are none.

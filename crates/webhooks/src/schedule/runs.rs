@@ -129,7 +129,7 @@ impl Inner {
                         let error: &dyn std::error::Error = &error;
                         tracing::warn!(error, %webhook, "a scheduled run could not be started");
                     }
-                    // Another attempt soon would fail in the same way. The check `schedules` or `webhooks` reports the
+                    // Another attempt soon would fail in the same way. The check `schedules` or `damaged_webhooks` reports the
                     // problem, so one warning is enough.
                     Err(error) => {
                         if stuck.insert(webhook.clone()) {

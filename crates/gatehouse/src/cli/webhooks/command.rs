@@ -39,6 +39,13 @@ pub enum Command {
         /// The display name
         #[arg(long)]
         name: Option<String>,
+        #[arg(
+            long,
+            value_name = "PROFILE",
+            help = "The source profile; sets its own auth mode too, if the old mode was the default \
+                    of the old profile"
+        )]
+        source_profile: Option<String>,
         #[command(flatten)]
         fields: Box<Fields>,
     },

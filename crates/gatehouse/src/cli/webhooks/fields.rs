@@ -163,8 +163,8 @@ impl Fields {
             [none] if none.is_empty() => Some(Value::Null),
             conditions => Some(conditions.iter().map(|text| condition_of(text)).collect()),
         };
-        let events = lists("allow", self.events, "deny", self.deny_events);
-        let tools = lists("allow", self.allow_tools, "deny", self.deny_tools);
+        let events = lists(self.events, self.deny_events);
+        let tools = lists(self.allow_tools, self.deny_tools);
         let fields = [
             ("auth_mode", self.auth_mode.map(Value::from)),
             ("secret", secret),
@@ -206,22 +206,18 @@ impl Fields {
     }
 }
 
-fn lists(
-    a: &str,
-    first: Option<Vec<String>>,
-    b: &str,
-    second: Option<Vec<String>>,
-) -> Option<Value> {
-    let given = first.is_some() || second.is_some();
-    // `--events ""` clears the list.
-    let filled = |list: Option<Vec<String>>| -> Vec<String> {
-        let texts = list.unwrap_or_default().into_iter();
-        texts
-            .map(|text| text.trim().to_owned())
-            .filter(|text| !text.is_empty())
-            .collect()
-    };
-    given.then(|| json!({ a: filled(first), b: filled(second) }))
+/// The given lists. `update` adds the one that is omitted.
+fn lists(allow: Option<Vec<String>>, deny: Option<Vec<String>>) -> Option<Value> {
+    let given: Map<_, _> = [("allow", allow), ("deny", deny)]
+        .into_iter()
+        .filter_map(|(name, list)| {
+            let texts = list?.into_iter().map(|text| text.trim().to_owned());
+            // `--events ""` clears the list.
+            let filled: Vec<_> = texts.filter(|text| !text.is_empty()).collect();
+            Some((name.to_owned(), json!(filled)))
+        })
+        .collect();
+    (!given.is_empty()).then_some(Value::Object(given))
 }
 
 #[cfg(test)]

@@ -38,6 +38,7 @@ fn a_schedule_without_its_time_zone_is_named() {
 
 #[test]
 fn a_webhook_that_cannot_be_read_is_named_with_its_id() {
+    assert!(damaged_finding(&[]).ok);
     let check = damaged_finding(&[("wh_b".to_owned(), "Builds".to_owned())]);
     assert!(!check.ok);
     assert!(check.message.ends_with("cannot be read: Builds (wh_b)."));

@@ -35,8 +35,11 @@ async fn a_delivery_that_waits_or_runs_is_cancelled_and_the_next_of_its_session_
             (waiting.attempts, waiting.finished_at),
             (0, Some(harness.row(2).await.received_at))
         );
+        assert_eq!(waiting.session_id, None);
         let running = harness.webhooks.cancel_delivery(of(&id(1))).await.unwrap();
         assert_eq!(running.error.as_deref(), Some("Cancelled."));
+        let session = harness.agents.get_session("a").await.unwrap();
+        assert_eq!(running.session_id.as_deref(), Some(session.id.as_str()));
         model.until(2).await;
         model.release(10);
         harness.until(3, DeliveryStatus::Completed).await;

@@ -78,6 +78,11 @@ export const CHECKS: Record<string, Texts> = {
     bad: m.about_check_bad_config,
     hint: m.about_check_hint_config,
   },
+  damaged_webhooks: {
+    name: m.about_check_name_damaged_webhooks,
+    good: m.about_check_good_damaged_webhooks,
+    whole: ['good'],
+  },
   data_directory: {
     name: m.about_check_name_data_directory,
     good: m.about_check_good_data_directory,

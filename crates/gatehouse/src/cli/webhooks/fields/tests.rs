@@ -34,9 +34,9 @@ fn flags_become_the_fields_of_the_api() {
         "queue",
     ]);
     let expected = json!({
-        "events": { "allow": ["push", "issues.opened"], "deny": [] },
+        "events": { "allow": ["push", "issues.opened"] },
         "system_prompt_suffix": "Be brief.",
-        "toolPolicy": { "allow": ["calc"], "deny": [] },
+        "toolPolicy": { "allow": ["calc"] },
         "deliver_only": true,
         "deliver_extra": { "chat_id": "4=2" },
         "replay_guard": "bytes",
@@ -107,7 +107,7 @@ fn a_schedule_has_one_kind_of_time() {
 fn an_empty_text_takes_a_field_back() {
     let given = params(&["--agent", "", "--events", "", "--deliver-only=false"]);
     let expected = json!({
-        "agent": null, "events": { "allow": [], "deny": [] }, "deliver_only": false,
+        "agent": null, "events": { "allow": [] }, "deliver_only": false,
     });
     assert_eq!(given, expected);
 }
