@@ -185,6 +185,9 @@ impl Services {
     }
 }
 
+/// The beginning of the message about a failed backup.
+pub(crate) const FAILED: &str = "The backup failed: ";
+
 /// Reserves a turn to create a backup. Fails while another backup has it.
 fn turn_of(turn: &Arc<Mutex<()>>) -> Result<OwnedMutexGuard<()>, Problem> {
     let message = "A backup is already being made. Try again when it is complete.";
@@ -194,7 +197,7 @@ fn turn_of(turn: &Arc<Mutex<()>>) -> Result<OwnedMutexGuard<()>, Problem> {
 
 /// Converts an error to a problem. The problem contains the reason, because only administrators may create backups.
 fn failed(error: impl std::error::Error) -> Problem {
-    let message = format!("The backup failed: {}.", reasons(&error));
+    let message = format!("{FAILED}{}.", reasons(&error));
     Problem::new(ErrorCode::StorageUnavailable, message)
 }
 

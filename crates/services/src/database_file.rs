@@ -2,6 +2,7 @@
 //! renamed or replaced, the next start and backups would use a different file.
 
 use crate::Services;
+use crate::backup::FAILED;
 use gatehouse_domain::{ErrorCode, Problem};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -32,8 +33,10 @@ impl Services {
         if !self.store.file_is_replaced().await {
             return Ok(());
         }
-        let message = "The backup failed: the file of the database or its -wal file was deleted, moved or replaced \
-                       while the server uses it. The `database` check of `doctor` has the details.";
+        let message = format!(
+            "{FAILED}the file of the database or its -wal file was deleted, moved or replaced while the server uses it. \
+             The `database` check of `doctor` has the details."
+        );
         Err(Problem::new(ErrorCode::StorageUnavailable, message))
     }
 }

@@ -17,7 +17,7 @@ pub(super) fn refused(provider: &'static str, response: &Response) -> VoiceError
         429 => "reported too many requests",
         300..=399 => "responded with a redirect",
         400..=499 => "refused the request",
-        _ => "failed",
+        _ => "returned an error",
     };
     VoiceError::Provider {
         provider,

@@ -136,7 +136,7 @@ impl Reading {
             Ok(Sent::Delta { delta }) => Ok(Some(TranscriptPiece::Text(delta))),
             Ok(Sent::Done { text, usage }) => Ok(Some(TranscriptPiece::Done { text, usage })),
             Ok(Sent::Other) => Ok(None),
-            Ok(Sent::Error) => Err(self.failed("failed")),
+            Ok(Sent::Error) => Err(self.failed("reported an error")),
             Err(_) => Err(self.failed("returned an invalid response")),
         }
     }

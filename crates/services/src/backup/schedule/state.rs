@@ -1,5 +1,6 @@
 //! The stored state of scheduled backups: when one is due, whether one runs, and what `doctor` reports.
 
+use crate::backup::FAILED;
 use crate::doctor::check::Check;
 use croner::Cron;
 use gatehouse_domain::{Timestamp, Zone};
@@ -156,11 +157,14 @@ pub(super) fn finding(state: &State, now: Timestamp) -> Check {
                 error: Some(error),
             }),
             _,
-        ) => Check::bad(
-            "backup",
-            format!("The backup of {at} failed: {error}"),
-            HINT,
-        ),
+        ) => {
+            let reason = error.strip_prefix(FAILED).unwrap_or(error);
+            Check::bad(
+                "backup",
+                format!("The backup of {at} failed: {reason}"),
+                HINT,
+            )
+        }
         (_, Some(next)) if is_late(next) => Check::bad(
             "backup",
             format!("The backup of {next} was not made."),

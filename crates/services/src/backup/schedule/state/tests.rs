@@ -138,6 +138,12 @@ fn failed_and_late_backups_are_reported() {
         last.error = Some("the disk is full".to_owned());
     }
     assert!(!finding(&state, now).ok);
+    state.last = Some(Last {
+        at: at("2026-01-05T03:30:00Z"),
+        error: Some(format!("{FAILED}the disk is full.")),
+    });
+    let failed = finding(&state, now).message;
+    assert!(failed.ends_with("Z failed: the disk is full."), "{failed}");
 }
 
 #[test]
