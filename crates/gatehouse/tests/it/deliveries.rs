@@ -95,7 +95,8 @@ fn a_change_of_one_list_keeps_the_other() {
     assert_eq!(cleared["events"], json!({ "allow": [], "deny": ["fork"] }));
     assert_eq!(cleared["toolPolicy"], tools);
     let allow = update(&["--deny-tools", ""]);
-    assert_eq!(allow["toolPolicy"], json!({ "allow": ["calc"], "deny": [] }));
+    let tools = json!({ "allow": ["calc"], "deny": [] });
+    assert_eq!(allow["toolPolicy"], tools);
     // An empty policy would offer every public tool.
     let none = update(&["--allow-tools", ""]);
     assert_eq!(none["toolPolicy"], Value::Null);
