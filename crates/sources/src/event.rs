@@ -92,6 +92,14 @@ pub fn safe_headers(
         .collect()
 }
 
+/// The named headers in the form in which [`safe_headers`] returns them.
+pub fn named_headers(names: &[&str], headers: &HeaderMap) -> BTreeMap<String, String> {
+    names
+        .iter()
+        .filter_map(|name| Some((name.to_ascii_lowercase(), header_text(headers, name)?)))
+        .collect()
+}
+
 /// Removes the named headers, ignoring case. Headers that carry a secret or signature must not be used as
 /// an event type or key, and must not be stored.
 pub fn without<'h>(headers: &'h HeaderMap, names: &[&str]) -> Cow<'h, HeaderMap> {

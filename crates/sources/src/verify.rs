@@ -186,6 +186,14 @@ pub fn proof_headers(mode: AuthMode, header: Option<&str>) -> Vec<&str> {
     }
 }
 
+/// Returns the headers with the delivery ID that the signature covers.
+pub fn id_headers(mode: AuthMode) -> &'static [&'static str] {
+    match mode.method() {
+        Method::Signature(scheme) => scheme.id_headers,
+        Method::Open | Method::OwnHeader | Method::Token(_) | Method::Bearer => &[],
+    }
+}
+
 /// Returns whether the sender signs the URL that it called. In other modes, [`VerifyInput::url`] may be empty.
 pub fn signs_url(mode: AuthMode) -> bool {
     matches!(mode.method(), Method::Signature(scheme) if scheme.signs_url())

@@ -142,6 +142,13 @@ fn responses(route: &Route, generator: &mut SchemaGenerator) -> Value {
             "Switching to a WebSocket of audio and JSON messages; see the manual, API: voice.";
         map.insert("101".to_owned(), json!({ "description": description }));
     }
+    if let (Some(map), "webhooks.ingest") = (responses.as_object_mut(), route.id)
+        && let Some(Value::Object(mut accepted)) = map.get("200").cloned()
+    {
+        let description = "The delivery is stored and queued.";
+        accepted.insert("description".to_owned(), description.into());
+        map.insert("202".to_owned(), accepted.into());
+    }
     responses
 }
 

@@ -125,6 +125,7 @@ async fn list(client: &Client, out: &Output) -> Result<()> {
 }
 
 async fn create(client: &Client, out: &Output, mut params: Map<String, Value>) -> Result<()> {
+    clear_empty_policy(&mut params);
     let why = proposal::add(client, &mut params).await?;
     let made = client.rpc("webhooks.create", Value::Object(params)).await?;
     out.record(&made, || {
@@ -157,6 +158,7 @@ async fn update(
     }
     usage::ensure(!params.is_empty(), usage::NO_CHANGES)?;
     add_omitted_lists(client, id, &mut params).await?;
+    clear_empty_policy(&mut params);
     params.insert("id".to_owned(), json!(id));
     let record = client.rpc("webhooks.update", Value::Object(params)).await?;
     out.record(&record, || show(&record))?;
@@ -191,6 +193,15 @@ async fn add_omitted_lists(
         }
     }
     Ok(())
+}
+
+/// Without any entry there is no policy, and so no tools. A policy with two empty lists would offer every public tool.
+fn clear_empty_policy(params: &mut Map<String, Value>) {
+    let is_empty = |list: &Value| list.as_array().is_some_and(Vec::is_empty);
+    let policy = params.get("toolPolicy").and_then(Value::as_object);
+    if policy.is_some_and(|lists| lists.values().all(is_empty)) {
+        params.insert("toolPolicy".to_owned(), Value::Null);
+    }
 }
 
 async fn delete(client: &Client, out: &Output, id: &str, yes: bool) -> Result<()> {

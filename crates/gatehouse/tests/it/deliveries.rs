@@ -94,6 +94,12 @@ fn a_change_of_one_list_keeps_the_other() {
     let cleared = update(&["--events", ""]);
     assert_eq!(cleared["events"], json!({ "allow": [], "deny": ["fork"] }));
     assert_eq!(cleared["toolPolicy"], tools);
+    let allow = update(&["--deny-tools", ""]);
+    let tools = json!({ "allow": ["calc"], "deny": [] });
+    assert_eq!(allow["toolPolicy"], tools);
+    // An empty policy would offer every public tool.
+    let none = update(&["--allow-tools", ""]);
+    assert_eq!(none["toolPolicy"], Value::Null);
 }
 
 #[tokio::test]

@@ -114,8 +114,7 @@ fn damaged_finding(damaged: &[(String, String)]) -> Check {
         "Webhooks that refuse deliveries because their stored settings cannot be read: {}.",
         named.join(", ")
     );
-    let hint =
-        "Restore a backup, or delete the webhook with `gatehouse webhooks delete` and create it again.";
+    let hint = "Restore a backup, or delete the webhook with `gatehouse webhooks delete` and create it again.";
     let subject = |(webhook, name): &(String, String)| Subject {
         id: webhook.clone(),
         name: name.clone(),

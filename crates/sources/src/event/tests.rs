@@ -236,6 +236,13 @@ fn kept_headers_are_event_type_delivery_id_and_content_type() {
     let own = [("x-mine", "a\tb\u{202e}c")];
     let kept = safe_headers(find("generic").unwrap(), Some("X-Mine"), &headers(&own));
     assert_eq!(kept.get("x-mine").map(String::as_str), Some("abc"));
+    let signed = [("svix-id", "msg_\t1"), ("svix-signature", "v1,x")];
+    let ids = crate::verify::id_headers(crate::auth_mode::AuthMode::STANDARD_WEBHOOKS);
+    let kept = named_headers(ids, &headers(&signed));
+    assert_eq!(
+        kept.into_iter().collect::<Vec<_>>(),
+        [("svix-id".into(), "msg_1".into())]
+    );
 }
 
 #[test]

@@ -82,7 +82,11 @@ async fn a_damaged_schedule_is_reported_and_put_off_and_runs_once_it_is_repaired
         let named = (made.webhook.id.to_string(), "Hourly".to_owned());
         assert_eq!(damaged().await, [named]);
         let page = harness.webhooks.list(10, None).await.unwrap();
-        assert_eq!(page.webhooks.len(), 1, "the list omits only the damaged one");
+        assert_eq!(
+            page.webhooks.len(),
+            1,
+            "the list omits only the damaged one"
+        );
         harness.work();
         advance(&harness, HOUR).await;
         let run = ("2026-11-18T12:00:00.000Z".to_owned(), 1);

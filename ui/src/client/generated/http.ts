@@ -1473,7 +1473,7 @@ export interface components {
             session: components["schemas"]["SessionId"];
             turn_id: components["schemas"]["TurnId"];
             role: components["schemas"]["Role"];
-            /** @description Who wrote it. */
+            /** @description Who wrote the message. */
             origin: components["schemas"]["MessageOrigin"];
             content: string;
             /** @description The calls that the agent requests. */
@@ -1655,7 +1655,7 @@ export interface components {
         /** @description `POST /api/auth/setup`. */
         SetupRequest: {
             /**
-             * @description The first password. Required. Parsed as optional, because a missing setup code must be
+             * @description The first password. Required. It is parsed as optional, because a request without the setup code must be
              *     refused before the rest of the body is validated.
              */
             password: string;
@@ -1739,8 +1739,7 @@ export interface components {
         /** @description `DELETE /api/auth/sessions` and `/api/auth/sessions/{id}`. */
         EndSessionRequest: {
             /**
-             * @description Whether to keep the API keys and devices that the session created. By default, they end with
-             *     it.
+             * @description Whether to keep the API keys and devices that the session created. By default, they end with the session.
              * @default false
              */
             keep_children: boolean;
@@ -1825,7 +1824,7 @@ export interface components {
              */
             scopes: components["schemas"]["Scope"][];
             /**
-             * @description When the key expires. By default, with the key that creates it, or never.
+             * @description When the key expires. By default, the key expires with the key that creates it, or never.
              * @default null
              */
             expires_at: components["schemas"]["Timestamp"] | null;
@@ -1844,7 +1843,7 @@ export interface components {
         /** @description `DELETE /api/auth/api-keys/{id}`. */
         RevokeApiKeyRequest: {
             /**
-             * @description Whether to keep what the key created, which requires a session. By default, it ends with the
+             * @description Whether to keep the credentials that the key created. This requires a session. By default, they end with the
              *     key.
              * @default false
              */
@@ -1859,7 +1858,7 @@ export interface components {
         };
         /** @description A started ceremony. */
         CeremonyBegun: {
-            /** @description Send it back with the credential, once, within five minutes. */
+            /** @description Return it with the credential, once and within five minutes. */
             challenge_id: components["schemas"]["ChallengeId"];
             /** @description For `navigator.credentials`: `{publicKey: …}`. */
             options: unknown;
@@ -1936,7 +1935,7 @@ export interface components {
             created: number;
             /** @description As in the request. */
             model: string;
-            /** @description Exactly one. */
+            /** @description The choices. There is exactly one. */
             choices: components["schemas"]["Choice"][];
             usage: components["schemas"]["CompletionUsage"];
         };
@@ -2034,6 +2033,8 @@ export interface components {
              * @description Only 1 is supported.
              */
             n?: number | null;
+            /** @description Only `text` is supported. */
+            modalities?: string[] | null;
             /** @description `text`, `json_object` or `json_schema`; the last two only for models of OpenAI-compatible providers. */
             response_format?: unknown;
             /**

@@ -452,6 +452,7 @@ export type Records =
       | 'inbox'
       | 'preferences'
       | 'providers'
+      | 'push'
       | 'sessions'
       | 'ssh_keys'
       | 'webhooks'
@@ -3532,7 +3533,7 @@ export interface AuditEvent {
   detail: unknown;
 }
 /**
- * A backup that was made.
+ * A completed backup.
  *
  * This interface was referenced by `Interface`'s JSON-Schema
  * via the `definition` "CreatedBackup".
@@ -3549,8 +3550,8 @@ export interface CreatedBackup {
   bytes: number;
   encrypted: boolean;
   /**
-   * The result of its last check. Known for the backup that was checked last, for the last one whose content was
-   * read, and for the last unusable one.
+   * The result of its last check. Known for three backups: the one that was checked last, the last one whose
+   * content was read, and the last unusable one.
    */
   checked?: CheckedBackup | null;
   /**
@@ -3606,8 +3607,8 @@ export interface BackupInfo {
   bytes: number;
   encrypted: boolean;
   /**
-   * The result of its last check. Known for the backup that was checked last, for the last one whose content was
-   * read, and for the last unusable one.
+   * The result of its last check. Known for three backups: the one that was checked last, the last one whose
+   * content was read, and the last unusable one.
    */
   checked?: CheckedBackup | null;
 }
@@ -3943,7 +3944,7 @@ export interface UsageStat {
    */
   agent?: string | null;
   /**
-   * `provider/model`.
+   * The model as `provider/model`.
    */
   model?: string | null;
   /**
@@ -4401,7 +4402,7 @@ export interface Message {
   turn_id: TurnId;
   role: Role;
   /**
-   * Who wrote it.
+   * Who wrote the message.
    */
   origin: MessageOrigin;
   content: string;
@@ -4949,7 +4950,7 @@ export interface Approval {
    */
   shown: ShownCall;
   /**
-   * Why it waits.
+   * Why the call waits.
    */
   reason: AskReason;
   /**
@@ -5092,7 +5093,7 @@ export interface Account {
    */
   inbound_error?: string | null;
   /**
-   * When its secrets were last used. Only in lists.
+   * When the account's secrets were last used. Only in lists.
    */
   last_used_at?: Timestamp | null;
 }
@@ -5529,8 +5530,8 @@ export interface AuthInput {
   secret?: string | null;
 }
 /**
- * Allow and deny lists of names. If either is `null`, that list is cleared and an absent list is kept.
- * Without a `null`, the object replaces both lists.
+ * Allow and deny lists of names. If one list is `null`, it is cleared, and an absent list is kept. Without a
+ * `null`, the object replaces both lists.
  *
  * This interface was referenced by `Interface`'s JSON-Schema
  * via the `definition` "Lists".
@@ -6247,7 +6248,7 @@ export interface DeliveryRequest {
    */
   query?: string | null;
   /**
-   * In the order of the request. Headers of the connection are left out.
+   * The headers in the order of the request, without the headers of the connection.
    */
   headers: RequestHeader[];
   /**
@@ -6263,7 +6264,7 @@ export interface DeliveryRequest {
  */
 export interface RequestHeader {
   /**
-   * In lower case.
+   * The header's name in lower case.
    */
   name: string;
   value?: string | null;

@@ -13,6 +13,7 @@ export const TEXTS = {
     "channels",
     "clock",
     "config",
+    "damaged_webhooks",
     "data_directory",
     "database",
     "disk",

@@ -156,6 +156,7 @@ impl Fields {
         let secret = self.secret.as_ref().map(|s| json!(s.expose_secret()));
         let extra = match self.deliver_extra.as_slice() {
             [] => None,
+            [none] if none.is_empty() => Some(Value::Null),
             pairs => Some(extra_of(pairs)?),
         };
         let filter = match self.payload_filter.as_slice() {
@@ -185,7 +186,7 @@ impl Fields {
             ("deliver_extra", extra),
             ("rate_limit_per_minute", self.rate_limit.map(Value::from)),
             ("max_body_bytes", self.max_body_bytes.map(Value::from)),
-            ("allowed_cidrs", self.allowed_cidrs.map(Value::from)),
+            ("allowed_cidrs", self.allowed_cidrs.map(filled)),
             ("replay_guard", self.replay_guard.map(Value::from)),
             ("redeliver_failed", self.redeliver_failed.map(Value::from)),
             ("on_limit", self.on_limit.map(Value::from)),
@@ -210,14 +211,15 @@ impl Fields {
 fn lists(allow: Option<Vec<String>>, deny: Option<Vec<String>>) -> Option<Value> {
     let given: Map<_, _> = [("allow", allow), ("deny", deny)]
         .into_iter()
-        .filter_map(|(name, list)| {
-            let texts = list?.into_iter().map(|text| text.trim().to_owned());
-            // `--events ""` clears the list.
-            let filled: Vec<_> = texts.filter(|text| !text.is_empty()).collect();
-            Some((name.to_owned(), json!(filled)))
-        })
+        .filter_map(|(name, list)| Some((name.to_owned(), filled(list?))))
         .collect();
     (!given.is_empty()).then_some(Value::Object(given))
+}
+
+/// The texts of a list. An empty text, as in `--events ""`, clears the list.
+fn filled(list: Vec<String>) -> Value {
+    let texts = list.into_iter().map(|text| text.trim().to_owned());
+    texts.filter(|text| !text.is_empty()).collect()
 }
 
 #[cfg(test)]

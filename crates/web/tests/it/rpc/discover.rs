@@ -28,6 +28,9 @@ async fn the_documents_name_everything_there_is() {
         let verb = route.verb.name().to_lowercase();
         assert!(openapi["paths"][&path][&verb].is_object(), "{verb} {path}");
     }
+    let ingest = &openapi["paths"]["/api/webhooks/ingest/{public_id}"]["post"]["responses"];
+    assert!(ingest["202"]["content"].is_object(), "{ingest}");
+    assert_eq!(ingest["202"]["content"], ingest["200"]["content"]);
     let pairing = server.api_key(&owner, &["operator.pairing"]).await;
     pairing.rpc("rpc.discover", json!({})).await.unwrap();
     for path in ["/api/openrpc.json", "/api/openapi.json"] {

@@ -139,6 +139,8 @@ async fn standard_webhooks_are_distinguished_by_their_signed_id_alone() {
         let found = deliveries(&owner, &hook).await;
         let keyed = found.iter().find(|row| row["id"] == first).unwrap();
         assert_eq!(keyed["delivery_key"], "msg_1");
+        assert_eq!(keyed["headers"]["webhook-id"], "msg_1", "{keyed}");
+        assert_eq!(keyed["headers"]["webhook-signature"], Value::Null);
     }
 }
 

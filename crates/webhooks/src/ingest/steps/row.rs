@@ -66,6 +66,8 @@ impl Intake {
         let headers = self.without_proof(headers);
         let event_header = webhook.config.event_header.as_deref();
         let mut safe = event::safe_headers(webhook.profile, event_header, &headers);
+        let ids = verify::id_headers(webhook.auth.mode);
+        safe.extend(event::named_headers(ids, &headers));
         if status != DeliveryStatus::Rejected {
             safe.extend(trace::recorded(webhook, &headers));
         }

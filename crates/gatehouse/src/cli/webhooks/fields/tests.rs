@@ -105,9 +105,20 @@ fn a_schedule_has_one_kind_of_time() {
 
 #[test]
 fn an_empty_text_takes_a_field_back() {
-    let given = params(&["--agent", "", "--events", "", "--deliver-only=false"]);
+    let given = params(&[
+        "--agent",
+        "",
+        "--events",
+        "",
+        "--allowed-cidrs",
+        "",
+        "--deliver-extra",
+        "",
+        "--deliver-only=false",
+    ]);
     let expected = json!({
-        "agent": null, "events": { "allow": [] }, "deliver_only": false,
+        "agent": null, "events": { "allow": [] }, "allowed_cidrs": [], "deliver_extra": null,
+        "deliver_only": false,
     });
     assert_eq!(given, expected);
 }

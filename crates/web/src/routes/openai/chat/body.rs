@@ -116,7 +116,10 @@ impl CompletionBody {
             return Err(Problem::invalid_params("n", "only 1 is supported"));
         }
         if self.modalities.iter().flatten().any(|kind| kind != "text") {
-            return Err(Problem::invalid_params("modalities", "only text is supported"));
+            return Err(Problem::invalid_params(
+                "modalities",
+                "only text is supported",
+            ));
         }
         let response_format = message::format(self.response_format, "response_format")?;
         let (system, messages) = conversation(self.messages)?;
