@@ -106,7 +106,7 @@ async fn an_approval_reaches_the_browser_for_as_long_as_it_waits_and_its_answer_
         closed.text,
         json!({ "kind": "closed", "tag": tag, "waiting": 0 })
     );
-    // It replaces the first message if the browser did not get that yet.
+    // The push service drops the first message if the browser has not received it yet.
     assert_eq!(closed.topic, asked.topic);
 }
 
