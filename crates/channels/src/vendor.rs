@@ -51,7 +51,7 @@ pub(crate) struct Limits {
     pub(crate) bytes: usize,
 }
 
-/// Sends a request like [`call`], with other limits.
+/// Does the same as [`call`], with other limits.
 pub(crate) async fn call_within(
     outbound: &Outbound,
     clock: &dyn Clock,
