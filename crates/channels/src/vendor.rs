@@ -123,7 +123,7 @@ impl Answer {
         &self.body
     }
 
-    /// Parses the body into a type. Returns `None` if the body has another form.
+    /// Parses the body into a type. Returns `None` if the body has a different form.
     pub(crate) fn parse<T: serde::de::DeserializeOwned>(&self) -> Option<T> {
         serde_json::from_slice(&self.body).ok()
     }
