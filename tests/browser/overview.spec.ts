@@ -56,7 +56,7 @@ test('counts follow the deliveries, and what failed or was refused leads to its 
   const chart = page.getByRole('region', { name: 'Deliveries over time' });
   const reading = chart.getByRole('slider', { name: 'Chart position' });
   await reading.focus();
-  // If the hour has changed since the delivery, its bar is the one before the last.
+  // If the hour has changed since the delivery, the second last bar contains it.
   await expect(async () => {
     const completed = page.getByText(/1 completed.*, average .+, 95% within/);
     await reading.press('End');

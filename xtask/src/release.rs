@@ -23,7 +23,7 @@ use tools::Tools;
 
 /// The output, below the workspace root.
 const FOLDER: &str = "target/package";
-/// A copy of the tree for `--twice`. Its path has another length than the tree's.
+/// A copy of the tree for `--twice`. The lengths of its path and of the tree's path differ.
 const COPY: &str = "target/package-again/a/copy/of/the/tree";
 const CHECKSUMS: &str = "SHA256SUMS";
 

@@ -22,7 +22,7 @@ pub struct ButtonRecipient {
     pub person: String,
 }
 
-/// The decision that a button makes.
+/// The call that a pressed button belongs to.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PressedCall {
     Waiting(Box<Approval>),

@@ -35,7 +35,7 @@ enum Content {
     Picture(Picture),
     /// A picture or a text beyond the limit of a turn.
     TooMuch,
-    /// A file of another kind.
+    /// A file of a different kind.
     Unreadable,
 }
 

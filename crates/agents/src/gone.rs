@@ -50,7 +50,7 @@ mod tests {
         }
     }
 
-    /// A read that began and ended at the same time.
+    /// Returns a read that began and ended at this time.
     const fn at(ms: u64) -> ReadSpan {
         ReadSpan {
             began_ms: ms,

@@ -185,8 +185,8 @@ pub(crate) async fn end_lost(
     }
 }
 
-/// Ends a turn like [`end_lost`]. Does nothing if the turn was renewed after it was read, because this process may have
-/// been suspended in between.
+/// Does the same as [`end_lost`], but only if the turn was not renewed after it was read: this process may have been
+/// suspended in between.
 async fn end_unrenewed(
     conn: &mut Conn,
     turn: &ChatTurnRow,

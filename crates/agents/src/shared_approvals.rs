@@ -109,7 +109,7 @@ impl Inner {
             .store
             .read(move |conn| Box::pin(async move { conn.list_waiting_approvals(now).await }));
         let rows: Vec<WaitingApprovalRow> = read.await?;
-        // If this node cannot read a row of another version, a node of that version handles the
+        // If this node cannot read a row of a different version, a node of that version handles the
         // call.
         let readable = rows
             .iter()

@@ -40,8 +40,8 @@ impl Agents {
         self.send_reported(request).await?.await
     }
 
-    /// Accepts a text like [`Self::send_sync`], but returns when the text is accepted. The returned future waits for
-    /// the end of the turn.
+    /// Does the same as [`Self::send_sync`], but returns when the text is accepted. The returned future waits for the
+    /// end of the turn.
     pub async fn send_reported(
         &self,
         request: SendRequest,
@@ -50,7 +50,7 @@ impl Agents {
         Ok(self.send_followed(request).await?.1)
     }
 
-    /// Accepts a text like [`Self::send_reported`], and also returns the result of [`Self::send`].
+    /// Does the same as [`Self::send_reported`], and also returns the result of [`Self::send`].
     pub async fn send_followed(
         &self,
         request: SendRequest,

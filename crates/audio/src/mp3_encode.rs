@@ -44,7 +44,7 @@ impl Mp3Encode {
     /// length and the encoder's delay (LAME's "Info" frame), and all output is returned at the end.
     ///
     /// # Errors
-    /// [`AudioError::Encoder`] for another rate.
+    /// [`AudioError::Encoder`] for a different rate.
     pub fn new(rate: u32, live: bool) -> Result<Self, AudioError> {
         if !RATES.contains(&rate) {
             return Err(AudioError::Encoder);

@@ -62,7 +62,7 @@ impl OpusEncode {
     /// second.
     ///
     /// # Errors
-    /// [`AudioError::Encoder`] for another rate.
+    /// [`AudioError::Encoder`] for a different rate.
     pub fn new(rate: u32, live: bool) -> Result<Self, AudioError> {
         if !RATES.contains(&rate) {
             return Err(AudioError::Encoder);

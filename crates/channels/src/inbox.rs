@@ -99,7 +99,7 @@ impl Inner {
 }
 
 impl Channels {
-    /// Prepares a message for an account of type `inbox`. Returns `None` if the target has another type, or if the
+    /// Prepares a message for an account of type `inbox`. Returns `None` if the target has a different type, or if the
     /// account cannot accept the message. [`Channels::send`] then sends the message or reports the reason.
     pub async fn prepare_inbox(
         &self,

@@ -14,9 +14,9 @@ const ATTEMPTS: u32 = 3;
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
 impl Inner {
-    /// Sends the pictures of a message. Omits pictures that the vendor does not accept, and reports that in a last
-    /// part. The first `handled` parts of the message, including the texts, were already sent or omitted. `part.number`
-    /// is the number of texts.
+    /// Sends the pictures of a message. Omits pictures that the vendor does not accept, and then sends a text with
+    /// their number. An earlier attempt has sent or omitted the first `handled` parts of the message, where texts and
+    /// pictures both count as parts. `part.number` is the number of texts.
     pub(crate) async fn send_pictures(
         &self,
         part: Part<'_>,

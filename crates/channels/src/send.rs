@@ -33,13 +33,13 @@ impl Channels {
         self.send_reported(message).await.result
     }
 
-    /// Sends a message like [`Self::send`]. `key` distinguishes the message from others without a delivery that have
+    /// Does the same as [`Self::send`]. `key` distinguishes the message from others without a delivery that have
     /// the same text and time. It is equal for each attempt to send the message.
     pub async fn send_keyed(&self, message: Outgoing<'_>, key: &str) -> Result<(), SendError> {
         self.send_as(message, Some(key)).await.result
     }
 
-    /// Sends a message like [`Self::send`]. Also returns the vendor's response.
+    /// Does the same as [`Self::send`], and also returns the vendor's response.
     pub async fn send_reported(&self, message: Outgoing<'_>) -> SendReport {
         self.send_as(message, None).await
     }

@@ -51,7 +51,7 @@ pub(crate) struct Limits {
     pub(crate) bytes: usize,
 }
 
-/// Sends a request like [`call`], with other limits.
+/// Does the same as [`call`], with other limits.
 pub(crate) async fn call_within(
     outbound: &Outbound,
     clock: &dyn Clock,
@@ -123,7 +123,7 @@ impl Answer {
         &self.body
     }
 
-    /// Parses the body into a type. Returns `None` if the body has another form.
+    /// Parses the body into a type. Returns `None` if the body has a different form.
     pub(crate) fn parse<T: serde::de::DeserializeOwned>(&self) -> Option<T> {
         serde_json::from_slice(&self.body).ok()
     }

@@ -62,7 +62,8 @@ impl<K: Eq + Hash> KeyedWindows<K> {
         self.swept_at_ms = now_ms;
     }
 
-    /// Returns the window that counts `key`, with `promised` slots already reserved.
+    /// Returns the window that counts `key`: its own if it exists or if more than `promised` slots are free, otherwise
+    /// the window of `shared`.
     pub fn place(&mut self, key: K, shared: K, promised: usize, now_ms: u64) -> WindowKey<K> {
         if self.own.contains_key(&key) || self.has_room(promised, now_ms) {
             WindowKey::Own(key)

@@ -51,7 +51,7 @@ impl Models {
             .await
     }
 
-    /// Sends a conversation like [`Models::chat`], and records the progress for a caller that may end the call early.
+    /// Does the same as [`Models::chat`], and records the progress for a caller that may end the call early.
     /// Failed attempts are not recorded.
     pub async fn chat_noting(
         &self,

@@ -13,7 +13,7 @@ pub(crate) fn refused(
     key: &Key<'_>,
     wait: Option<Duration>,
 ) -> ModelError {
-    // A local server requires a key. The key may be in the sealed vault.
+    // Only a local server is called without a key. This one requires a key, which may be in the sealed vault.
     if key.is_sealed() && matches!(refusal.status, Some(401 | 403)) {
         return ModelError::Sealed;
     }

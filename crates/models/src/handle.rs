@@ -47,8 +47,7 @@ impl Models {
         Self::with_tuning(parts, settings, Tuning::default())
     }
 
-    /// Creates a handle like [`Self::new`], with other limits and another local server address, for
-    /// tests.
+    /// Does the same as [`Self::new`], with other limits and another address of the local server, for tests.
     pub fn with_tuning(parts: ModelsParts, settings: ModelsSettings, tuning: Tuning) -> Self {
         Self {
             inner: Arc::new(Inner {

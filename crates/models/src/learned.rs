@@ -7,7 +7,7 @@ use crate::{ChatRequest, ProviderKind};
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-/// Parameters to omit from requests to a model, or to send in another form.
+/// Parameters to omit from requests to a model, or to send in a different form.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(
     clippy::struct_excessive_bools,

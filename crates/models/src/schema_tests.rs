@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 const ALL: [Dialect; 3] = [Dialect::Openai, Dialect::Anthropic, Dialect::Gemini];
 
-/// The rules that the vendors document. Panics at the first violation.
+/// Checks the rules that the vendors document. Panics at the first violation.
 fn check(schema: &Value, dialect: Dialect) {
     assert_eq!(schema["type"], "object", "{schema}");
     assert!(schema["properties"].is_object(), "{schema}");

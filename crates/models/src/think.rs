@@ -120,7 +120,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The text and the reasoning of an answer in these pieces.
+    /// Returns the text and the reasoning of an answer in these pieces.
     fn split<'a>(pieces: impl IntoIterator<Item = &'a str>) -> (String, String) {
         let mut splitter = ThinkSplitter::default();
         let (mut text, mut reasoning) = (String::new(), String::new());

@@ -166,7 +166,7 @@ mod tests {
         to_raw_value(&"x".repeat(bytes - 2)).unwrap()
     }
 
-    /// The outcome codes of calls with results of these sizes.
+    /// Returns the outcome codes of calls with results of these sizes.
     fn codes(budget: usize, max_bytes: usize, listed: bool, sizes: &[usize]) -> Vec<String> {
         let budget = ByteBudget::new(Limits::flat(budget));
         let share = budget.share(Holder::Known("a".into()));

@@ -14,8 +14,8 @@ pub(crate) const VAULT_ENABLED: &str = "auth.vault_enabled";
 /// table `settings` also contains state.
 const GENERATION: &str = "vault_generation";
 
-/// The vault's state in the database. A secret is written, and a transition takes effect, only while this state
-/// equals the state at the start.
+/// The vault's state in the database, as read at the start of an operation. The operation writes a secret or changes
+/// the vault only if the database still contains the same state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Seen {
     pub(crate) record: RecordState,

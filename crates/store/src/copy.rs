@@ -57,7 +57,7 @@ impl Cell {
         }
     }
 
-    /// Returns the value as a parameter for a column of this kind. Returns `None` if the value has another kind.
+    /// Returns the value as a parameter for a column of this kind. Returns `None` if the value has a different kind.
     fn bind(&self, kind: ColumnKind) -> Option<Value<'_>> {
         match (self, kind) {
             (Self::Null, ColumnKind::Integer) => Some(Value::Integer(None)),

@@ -115,7 +115,7 @@ impl Conn {
         if filter.to_release {
             return Ok(vec![listing.walk(&Index::Parked, &asked)]);
         }
-        // Most deliveries are completed.
+        // There is no index of completed deliveries, because most deliveries are completed.
         if asked.is_empty() || asked.contains(&DeliveryStatus::Completed) {
             return self.walks_of_most(&listing, &asked).await;
         }

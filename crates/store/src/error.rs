@@ -78,8 +78,8 @@ impl StoreError {
         matches!(self, Self::Unavailable(cause) if cause.is::<OutdatedStatement>())
     }
 
-    /// Returns whether no version can read a stored value. SQLite can store a value of another type than that of
-    /// the column, and text that is not UTF-8. A missing value, bytes, and any value of PostgreSQL, which checks
+    /// Returns whether no version can read a stored value. SQLite can store a value whose type differs from that
+    /// of the column, and text that is not UTF-8. A missing value, bytes, and any value of PostgreSQL, which checks
     /// types, may be from a newer version.
     pub(crate) fn is_damaged_value(&self) -> bool {
         let Self::Unexpected(cause) = self else {

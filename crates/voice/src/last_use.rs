@@ -33,7 +33,7 @@ pub struct LastUse {
     /// The error message, if it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// The vendor's own sentence, if a test was refused for another reason than the key.
+    /// The vendor's own sentence, if a test was refused for a reason other than the key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider_message: Option<String>,
 }

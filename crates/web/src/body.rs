@@ -175,7 +175,7 @@ async fn refuse_first(app: &App, parts: &Parts, problem: Problem, body: &[u8]) -
     refusal.unwrap_or(problem)
 }
 
-/// The setup code in a JSON body that is refused for another reason.
+/// Returns the setup code in a JSON body that is refused for another reason.
 fn setup_code_in(body: &[u8]) -> Option<String> {
     let body: serde_json::Value = serde_json::from_slice(body).ok()?;
     let code = body.get("setup_code").or_else(|| body.get("code"))?;

@@ -38,7 +38,7 @@ impl Credential {
         Self::of_context(app, &arrival.ok_or_else(Problem::internal)?.context)
     }
 
-    /// Returns the credential like [`Self::of`], for the context of a request.
+    /// Does the same as [`Self::of`], for the context of a request.
     pub(crate) fn of_context(app: &App, context: &RequestContext) -> Result<Self, Problem> {
         let Decision::Allowed(identity) = &context.decision else {
             return Err(Problem::internal());
@@ -56,8 +56,8 @@ impl Credential {
         live.map_err(after_the_work)
     }
 
-    /// Confirms the credential like [`Self::confirm`], unless the work was quick. `began_ms` is its beginning on the
-    /// monotonic clock.
+    /// Does the same as [`Self::confirm`], but does nothing if the work was quick. `began_ms` is the beginning of the
+    /// work on the monotonic clock.
     pub(crate) async fn confirm_if_long(&self, began_ms: u64) -> Result<(), Problem> {
         let now_ms = self.app.services().clock.monotonic_ms();
         if now_ms.saturating_sub(began_ms) < LONG_MS {
@@ -100,7 +100,7 @@ impl Credential {
         )
     }
 
-    /// Forwards a stream like [`Self::limit`], for a result that is sent after the stream has ended. Items are
+    /// Does the same as [`Self::limit`], for a result that is sent after the stream has ended. Items are
     /// forwarded immediately, so [`Self::confirm`] must succeed before the result is sent.
     pub(crate) fn limit_work<T, E>(
         &self,

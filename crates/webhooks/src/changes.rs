@@ -65,7 +65,7 @@ impl Changed<'_> {
     }
 }
 
-/// Returns whether subscribers currently need changes.
+/// A function that returns whether subscribers currently need changes.
 type Condition = Box<dyn Fn() -> bool + Send + Sync>;
 
 /// The channels for changes of deliveries.

@@ -60,7 +60,7 @@ impl Webhooks {
         shown.ok_or(WebhooksError::NotFound("delivery"))
     }
 
-    /// Makes the deliveries due that wait after the restore of a backup. Returns their number.
+    /// Makes due the deliveries that wait since the restore of a backup. Returns their number.
     pub async fn release_deliveries(&self) -> Result<u64, WebhooksError> {
         let now = self.0.now();
         let mut released = 0;

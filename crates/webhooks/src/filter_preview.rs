@@ -25,9 +25,9 @@ pub struct PayloadFilterInput {
 /// Whether a payload meets the conditions of a payload filter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PayloadFilterPreview {
-    /// Whether each condition is met, or one of its alternatives.
+    /// Whether the payload passes the filter: for each condition, the condition or one of its alternatives is met.
     pub met: bool,
-    /// Whether each condition is met, in their order, without its alternatives.
+    /// For each condition, in order, whether it is met. Its alternatives are not considered.
     pub conditions: Vec<bool>,
 }
 

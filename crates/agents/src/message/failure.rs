@@ -14,7 +14,7 @@ use serde_json::Value;
 pub struct Failure(pub Problem);
 
 impl Failure {
-    /// Parses the serialized form. Returns `None` if the text has another form.
+    /// Parses the serialized form. Returns `None` if the text has a different form.
     pub(crate) fn read(text: &str) -> Option<Self> {
         let mut details: serde_json::Map<String, Value> = serde_json::from_str(text).ok()?;
         let code = serde_json::from_value(details.remove("code")?).ok()?;

@@ -55,7 +55,7 @@ async fn an_answer_is_found_among_the_newest_200_messages() {
     ] {
         assert!(is_found(text).await, "{text}");
     }
-    // Text of other authors, and text without letters, do not count as answers.
+    // Neither the texts of other authors nor texts without letters count as answers.
     for text in ["question", "second", "…", ""] {
         assert!(!is_found(text).await, "{text}");
     }

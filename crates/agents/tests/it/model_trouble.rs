@@ -216,7 +216,7 @@ async fn tools_that_a_small_model_has_no_room_for_are_left_out() {
     assert_eq!(report.text, "Hello.");
     let offered: Vec<_> = (0..3).map(|n| harness.model.offered(n).len()).collect();
     assert_eq!(offered, [1, 1, 0]);
-    // A text that is too long without tools is an error.
+    // If the conversation is too long even without tools, the turn fails.
     harness.model.will([too_long(), too_long(), too_long()]);
     let report = harness.say(None, "hello").await;
     assert!(report.error.is_some());

@@ -228,7 +228,7 @@ async fn a_summary_keeps_the_taint_and_never_speaks_as_the_user() {
         let report = harness.say(Some(&session), "and now").await;
         assert_eq!(statuses(&report), ["expired"]);
 
-        // The summarizing model learns which text is untrusted.
+        // The request for a summary marks which text is untrusted.
         let asked = harness.model.messages(before + 1);
         let asked = asked.last().unwrap()["content"].as_str().unwrap();
         assert!(

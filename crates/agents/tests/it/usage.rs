@@ -248,7 +248,7 @@ async fn a_budget_in_money_or_of_one_model_or_key_applies_to_its_calls_only() {
         set(&harness, limit("model:fake/other", BudgetPeriod::Day, 1)).await;
         harness.say(None, "another model").await;
         set(&harness, limit("model:fake/m1", BudgetPeriod::Day, 1)).await;
-        // Only the turn knows the model, so the text is stored and the turn fails.
+        // The model is chosen only when the turn starts, so the text is stored and the turn fails.
         let report = harness.say(None, "this model").await;
         assert_eq!(report.error.unwrap().code.name(), "BUDGET_EXHAUSTED");
         assert_eq!(harness.model.seen().len(), 3);

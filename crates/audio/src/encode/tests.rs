@@ -75,7 +75,7 @@ fn packets(bytes: &[u8]) -> Vec<Vec<u8>> {
     packets.map(|packet| packet.unwrap().data).collect()
 }
 
-/// The flags, the granule position and the number of packet ends of each page.
+/// Returns the flags, the granule position and the number of packet ends of each page.
 fn pages(mut bytes: &[u8]) -> Vec<(u8, i64, usize)> {
     let mut pages = Vec::new();
     while !bytes.is_empty() {

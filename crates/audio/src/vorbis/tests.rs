@@ -40,7 +40,7 @@ pub(crate) fn with_books(books: u32, entries: u32) -> Vec<u8> {
         writer.put(0x56_4342, 24);
         writer.put(32, 16);
         writer.put(entries, 24);
-        // Ordered by length; all lengths are equal.
+        // The flag `ordered`: for each length of a codeword, the number of entries follows. All have the same length.
         writer.put(1, 1);
         writer.put(entries.ilog2() - 1, 5);
         writer.put(entries, ilog(entries));

@@ -1,6 +1,6 @@
 //! Voice messages and pictures that a channel type can send.
 
-/// The form of a channel type's voice messages.
+/// The format of a channel type's voice messages.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct VoiceFormat {
     /// The name of the audio format.
@@ -11,7 +11,7 @@ pub(crate) struct VoiceFormat {
 }
 
 impl VoiceFormat {
-    /// Creates the form of Opus in Ogg. Vendors' programs record in this format.
+    /// Returns the format Opus in Ogg, in which vendors' programs record.
     pub(crate) const fn opus(max_bytes: usize) -> Self {
         Self {
             name: "opus",

@@ -29,7 +29,7 @@ const LIMITS: Limits = Limits {
     timeout: Duration::from_secs(10),
     bytes: 256 * 1024,
 };
-/// The maximum number of names of people in memory.
+/// The maximum number of people's names in memory.
 const NAMES: usize = 256;
 /// The timeout for looking up a person's name. Slack repeats an event that is not acknowledged within three seconds.
 const NAME_LIMIT: Duration = Duration::from_secs(1);

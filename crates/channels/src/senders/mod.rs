@@ -183,7 +183,7 @@ impl Part<'_> {
             .or_else(|| self.field(name).map(str::to_owned))
     }
 
-    /// Returns a value like [`Part::extra_or_field`]. Fails if there is no value.
+    /// Does the same as [`Part::extra_or_field`], but fails if there is no value.
     pub(crate) fn need(&self, name: &'static str) -> Result<String, Failure> {
         self.extra_or_field(name)
             .ok_or_else(|| Failure::incomplete(name, "neither the channel nor the message has one"))

@@ -1,5 +1,5 @@
 //! <https://spec.matrix.org/latest/client-server-api/#put_matrixclientv3roomsroomidsendeventtypetxnid>,
-//! `#rate-limiting`, `#user-and-harness-mentions`, `#size-limits`.
+//! `#rate-limiting`, `#user-and-room-mentions`, `#size-limits`.
 
 use crate::harness::{give_up, harness, retry};
 use crate::vendor::{Answer, ReceivedRequest, Vendor, answer};

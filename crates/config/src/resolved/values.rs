@@ -18,9 +18,9 @@ impl Resolved {
             .map_or(Origin::Default, |entry| entry.origin)
     }
 
-    /// Returns `server.external_url`, if it is configured. Its default is not returned, because it must not
-    /// restrict anything: it is only one of the names of the certificate, on a port that browsers and senders may
-    /// not use.
+    /// Returns `server.external_url` if it is configured, and `None` for its default. Callers use the URL for
+    /// restrictions. The default contains only one of the certificate's names, and a port that browsers and senders
+    /// may not use, so it must not restrict anything.
     pub fn configured_external_url(&self) -> Option<&Url> {
         let url = self.settings.server.external_url.as_ref();
         url.filter(|_| self.origin("server.external_url") != Origin::Default)

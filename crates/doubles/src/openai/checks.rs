@@ -94,7 +94,7 @@ fn check_ids<'a>(model: &str, calls: impl Iterator<Item = &'a Value>) -> Result<
 }
 
 /// Refuses empty texts, images for a model that does not read images, image formats other than PNG, JPEG, WebP and GIF,
-/// and content in another format than stated (<https://platform.openai.com/docs/guides/images-vision>).
+/// and content whose format differs from the stated one (<https://platform.openai.com/docs/guides/images-vision>).
 fn check_part(model: &str, part: &Value) -> Result<(), String> {
     match part["type"].as_str() {
         Some("text") if part["text"].as_str().is_some_and(|text| !text.is_empty()) => Ok(()),

@@ -116,8 +116,8 @@ async fn own_directory(layers: &Layers) -> Result<(PathBuf, Checks)> {
     Ok((backup::directory(layers, &settings), checks))
 }
 
-/// Returns the stored checks of the backups in this directory, if it is the directory of `backup.to`. Does not wait for
-/// a database server if the settings file and the environment name another directory.
+/// Returns the stored results of the checks of backups if this is the directory of `backup.to`, and otherwise none. On
+/// PostgreSQL, does not connect to the database if the settings file and the environment set a different directory.
 async fn checks_in(layers: &Layers, directory: &Path) -> Checks {
     let fixed = layers.resolve(&BTreeMap::new());
     let named = fixed.map(|fixed| backup::directory(layers, &fixed.settings.backup));

@@ -42,7 +42,7 @@ impl Client {
         Ok(client)
     }
 
-    /// Creates a client like [`Self::new`], without a credential.
+    /// Does the same as [`Self::new`], without a credential.
     pub fn anonymous(globals: &Globals, layers: &Layers) -> Result<Self> {
         let url = globals.server_url(layers)?;
         Ok(Self {
@@ -52,7 +52,7 @@ impl Client {
         })
     }
 
-    /// Creates a client like [`Self::anonymous`], but accepts any certificate of this machine's own server, whose
+    /// Does the same as [`Self::anonymous`], but the client accepts any certificate of this machine's own server, whose
     /// certificate may not have been issued yet. Use it only for requests that neither send nor receive a secret.
     pub fn unverified(globals: &Globals, layers: &Layers) -> Result<Self> {
         let url = globals.server_url(layers)?;

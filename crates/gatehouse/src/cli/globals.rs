@@ -90,7 +90,7 @@ impl Globals {
         self.layers_of(&Environment::from_process())
     }
 
-    /// Loads the settings like [`Self::layers`], but reads the variables from `environment`.
+    /// Does the same as [`Self::layers`], but reads the variables from `environment`.
     pub fn layers_of(&self, environment: &Environment) -> Result<Layers> {
         let invocation = Invocation {
             config: self.config.clone(),

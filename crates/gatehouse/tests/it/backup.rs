@@ -453,7 +453,7 @@ async fn a_backup_of_a_running_server_is_sent_to_the_machine_of_the_client() {
     assert_eq!(verify(&path_of(&made))["ok"], true);
     create(&file, &["--keep", "1"]).failed(2);
 
-    // Only for administrators.
+    // Only administrators may create a backup.
     let reader = from
         .installation
         .make_key(&server, &["operator.read"])

@@ -1,4 +1,4 @@
-//! Tests the commands in the documents. The shell accepts each block, and `gatehouse` knows every command and flag.
+//! Tests the commands in the documents: the shell accepts each block, and `gatehouse` has each command and flag.
 
 use crate::process::BINARY;
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};

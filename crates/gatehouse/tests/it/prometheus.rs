@@ -103,7 +103,7 @@ impl Prometheus {
     }
 }
 
-/// The queries of a dashboard.
+/// Adds the queries of a dashboard to `found`.
 fn queries(part: &Value, found: &mut Vec<String>) {
     match part {
         Value::Array(parts) => parts.iter().for_each(|part| queries(part, found)),

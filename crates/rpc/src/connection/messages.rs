@@ -42,7 +42,7 @@ impl Connection {
         }
     }
 
-    /// The first message must authenticate the client.
+    /// Processes the first message, which must authenticate the client.
     fn first_message(&mut self, text: &str, out: &mut Vec<Output>) {
         let not_connect = "The first message must be a single `connect`.";
         let item = match parse(text) {

@@ -40,7 +40,7 @@ impl Progress {
     }
 }
 
-/// Returns the token in `_meta`. A token of another type is ignored.
+/// Returns the token in `_meta`. A token of a different type is ignored.
 pub(super) fn token_of(meta: Option<&RawValue>) -> Option<Value> {
     #[derive(Deserialize)]
     struct Meta {

@@ -59,7 +59,7 @@ impl From<Audience> for ToolAudience {
     }
 }
 
-/// The tools of an MCP server have the group `mcp:<server>`.
+/// Returns the server of a group: the tools of an MCP server have the group `mcp:<server>`.
 fn server_of(group: String) -> String {
     match group.strip_prefix("mcp:") {
         Some(server) => server.to_owned(),

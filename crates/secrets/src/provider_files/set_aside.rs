@@ -6,7 +6,7 @@ use gatehouse_vault::Dek;
 use std::io::{self, ErrorKind};
 
 impl ProviderFiles {
-    /// Replaces the files with a file of another name, after the keys were stored in the database. Removes the
+    /// Replaces the files with a file of a different name, after the keys were stored in the database. Removes the
     /// authoritative file last.
     pub(crate) fn set_aside(
         &self,

@@ -1,4 +1,4 @@
-//! Failures of a copy. Logs the beginning and the end of a failure.
+//! Failures to copy the audit log to a target. Logs the beginning and the end of each failure.
 
 use super::Target;
 use std::sync::{Mutex, MutexGuard, PoisonError};

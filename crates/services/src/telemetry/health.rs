@@ -74,7 +74,8 @@ impl Health {
         }
     }
 
-    /// Records a warning of the collector about data that it accepted.
+    /// Records the warning in a response with which the collector accepted a request. `rejected` is the number of
+    /// entries that it discarded.
     pub(super) fn warn(&self, signal: Signal, rejected: u64, message: &str) {
         let warning = format!("{} {message}", rejected > 0);
         let mut known = self.lock();

@@ -7,7 +7,7 @@ use percent_encoding::percent_decode;
 
 use super::PayloadError;
 
-/// Returns whether a body that may be a form is JSON. A form would percent-encode these brackets.
+/// Returns whether a body that may be a form is JSON. A form percent-encodes `{` and `[`.
 pub(super) fn looks_like_json(body: &[u8]) -> bool {
     matches!(body.trim_ascii_start().first(), Some(b'{' | b'['))
 }

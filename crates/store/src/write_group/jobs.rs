@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-/// Returns the first job and the jobs queued after it, up to the first order of another kind.
+/// Returns the first job and the jobs queued after it, up to the first order of a different kind.
 pub(super) fn gather(first: Job, inbox: &mut mpsc::Receiver<Order>) -> (Vec<Job>, Option<Order>) {
     let mut group = vec![first];
     while group.len() < GROUP_LIMIT {

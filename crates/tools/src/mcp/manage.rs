@@ -114,8 +114,8 @@ impl Mcp {
         self.restart_here(name).await
     }
 
-    /// Restarts a server like [`Self::restart`], on this node only. After a change of its settings, the other nodes
-    /// restart it too.
+    /// Does the same as [`Self::restart`], but on this node only. After a change of a server's settings, the other
+    /// nodes restart it too.
     pub async fn restart_here(&self, name: &str) -> Result<McpStatus, McpError> {
         let before = self.find(name)?.run;
         self.start_again(name);

@@ -67,7 +67,7 @@ impl ToolForm {
 pub enum McpReview {
     /// The tool is offered in this form.
     Approved,
-    /// The server offers the tool in another form. It is not offered to agents.
+    /// The server offers the tool in a different form. It is not offered to agents.
     Changed,
     /// The tool was never approved and is not offered to agents.
     New,

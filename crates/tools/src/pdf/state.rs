@@ -53,7 +53,7 @@ impl<'d> State<'d> {
         }
     }
 
-    /// Applies an operator that has only numbers.
+    /// Applies an operator whose operands are all numbers.
     pub(super) fn set(&mut self, operator: &str, numbers: &[f32]) {
         let graphics = &mut self.graphics;
         match (operator, numbers) {

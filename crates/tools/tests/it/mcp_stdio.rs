@@ -230,7 +230,7 @@ async fn a_server_that_dies_is_restarting_and_comes_back() {
     );
     let failed = until(&harness, "py-1", |status| status.state == McpState::Failed).await;
     assert_eq!((failed.tools, failed.problem.is_some()), (0, true));
-    // Its tools stay known, with a reason.
+    // The tools of the failed server are still listed. A call returns the reason of the failure.
     assert!(harness.names().iter().any(|name| name == "mcp__py-1__echo"));
     let refusal = harness
         .refusal("mcp__py-1__echo", json!({"text": "now"}))

@@ -5,7 +5,8 @@ use crate::{SttId, TtsId};
 use gatehouse_config::{KeySpec, STT_PROVIDERS, TTS_PROVIDERS, describe, find_key};
 use std::collections::BTreeSet;
 
-/// `config` cannot import this crate, so it has the names and the keys of the settings.
+/// `config` cannot import this crate, so it contains its own list of the providers and their settings. The lists must
+/// be equal.
 fn settings_have_the_same_names<Id: ProviderId>(configured: &[(&str, &str)]) {
     let abouts: Vec<&About> = Id::ALL.iter().map(|id| id.about()).collect();
     let names: Vec<_> = abouts.iter().map(|about| (about.id, about.alias)).collect();

@@ -147,7 +147,7 @@ impl Piece {
     }
 }
 
-/// Returns the reader of a body. Audio that is evidently in another container than requested is read as that container.
+/// Returns the reader of a body. Audio that is evidently in a different container is read as that container.
 async fn reader_of(state: &State, id: TtsId, speech: Speech) -> Result<(Reader, Body), VoiceError> {
     let bare = |rate| Reader::Bare(PcmStream::new(), rate);
     let (wanted, reader) = match speech.encoding {

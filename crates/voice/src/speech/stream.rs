@@ -185,7 +185,7 @@ fn is_kept(job: &Job, most: u64) -> bool {
     job.is_kept && most > 0 && (has_length || job.native().is_some())
 }
 
-/// Streams the provider's native output. Output in another container than requested is converted first.
+/// Streams the provider's native output. Output that is not in the requested container is converted first.
 async fn native(state: &State, job: &Job, call: &TtsCall) -> Result<Body, VoiceError> {
     let speech = speak(&state.resources, job.id, call).await?;
     let pieces = speech

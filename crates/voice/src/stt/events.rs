@@ -41,7 +41,7 @@ enum Sent {
     Other,
 }
 
-/// Ignores usage in another form, such as seconds of audio, because the transcript is usable
+/// Ignores usage in a different form, such as seconds of audio, because the transcript is usable
 /// without it.
 fn known_usage<'de, D: Deserializer<'de>>(from: D) -> Result<Option<TokenUsage>, D::Error> {
     let usage = Value::deserialize(from)?;

@@ -34,7 +34,7 @@ fn span(start: &Value, end: &Value, shift: f64) -> (f64, f64) {
     (start + shift, end + shift)
 }
 
-/// A word, unless it is empty.
+/// Creates a word. Returns `None` if the text is empty.
 pub(super) fn word(text: &str, start: &Value, end: &Value, shift: f64) -> Option<Word> {
     let text = text.trim();
     let (start, end) = span(start, end, shift);
@@ -45,7 +45,7 @@ pub(super) fn word(text: &str, start: &Value, end: &Value, shift: f64) -> Option
     })
 }
 
-/// A segment, unless it is empty.
+/// Creates a segment. Returns `None` if the text is empty.
 pub(super) fn segment(text: &str, start: &Value, end: &Value, shift: f64) -> Option<Segment> {
     let text = text.trim();
     let (start, end) = span(start, end, shift);

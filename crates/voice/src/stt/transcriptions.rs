@@ -28,8 +28,7 @@ pub(super) async fn transcribe(
     whole(resources, provider, response).await
 }
 
-/// Sends the audio like [`transcribe`], with fields that request a stream. Waits for the first
-/// piece.
+/// Sends the audio as [`transcribe`] does, but requests a stream. Waits for the first piece.
 pub(super) async fn stream(
     resources: &Resources,
     call: &SttCall,

@@ -2,7 +2,7 @@
 
 use crate::VoiceError;
 
-/// The translation of a provider.
+/// How a provider translates.
 #[derive(Debug)]
 pub(crate) struct Translator {
     /// The model that translates if the configured model cannot. `None` for a local program, which has only its own
@@ -12,7 +12,7 @@ pub(crate) struct Translator {
     pub(crate) lacks: fn(&str) -> bool,
 }
 
-/// The translation of a program, which uses the configured model.
+/// A local program translates with the configured model.
 pub(crate) const WITH_ITS_MODEL: Translator = Translator {
     model: None,
     lacks: |_| false,

@@ -92,8 +92,8 @@ async fn listen(resources: &Resources, call: &SttCall) -> Result<SttResult, Voic
     Ok(recognized)
 }
 
-/// Returns the program to keep. Returns `None` if it is not installed, if programs are not kept, or if the recording is
-/// too long for it.
+/// Returns the command of the process that keeps running for later calls. Returns `None` if its program is not
+/// installed, if processes are not kept running, or if the recording is too long for it.
 fn server(resources: &Resources, call: &SttCall, program: &Path, model: &Path) -> Option<Command> {
     if call.audio.len() > kept::MAX_BYTES {
         return None;

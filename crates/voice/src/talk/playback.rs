@@ -29,7 +29,7 @@ pub(super) struct Playback {
 }
 
 impl Playback {
-    /// A part begins.
+    /// Records that a part begins.
     pub(super) fn begin(&mut self, message: MessageId, text: String) {
         if let Some(last) = self.parts.last_mut() {
             last.is_complete = true;
@@ -43,7 +43,7 @@ impl Playback {
         });
     }
 
-    /// Audio of the latest part was sent.
+    /// Records that audio of the latest part was sent.
     pub(super) fn add(&mut self, length: Duration, now: Instant) {
         let begins = self.ends.filter(|ends| *ends > now).unwrap_or(now);
         self.ends = Some(begins + length);
@@ -53,14 +53,14 @@ impl Playback {
         }
     }
 
-    /// All audio was sent.
+    /// Records that all audio was sent.
     pub(super) fn end(&mut self) {
         if let Some(last) = self.parts.last_mut() {
             last.is_complete = true;
         }
     }
 
-    /// When more audio may be sent.
+    /// Returns when more audio may be sent.
     pub(super) fn more_at(&self, now: Instant) -> Instant {
         let early = self.ends.and_then(|ends| ends.checked_sub(AHEAD));
         early.unwrap_or(now)

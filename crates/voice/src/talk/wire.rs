@@ -153,9 +153,9 @@ pub(super) enum ServerMessage<'a> {
         session: &'a SessionId,
         turn_id: &'a TurnId,
     },
-    /// A tool call waits for approval. Only for callers that may answer it.
+    /// A tool call waits for approval. Sent to callers that may answer it.
     Approval(&'a Approval),
-    /// A tool call waits for approval. For callers that may not answer it.
+    /// A tool call waits for approval. Sent to callers that may not answer it.
     Waiting {
         id: &'a ApprovalId,
         expires_at: Timestamp,

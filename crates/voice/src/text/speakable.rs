@@ -129,7 +129,7 @@ impl<'a> Speaker<'a> {
         }
     }
 
-    /// Whether the emphasis is part of a calculation: a digit is on both sides of it.
+    /// Returns whether the emphasis is part of a calculation: there is a digit on each side of it.
     fn is_product(&self, emphasis: &Range<usize>) -> bool {
         let before = self.source.get(..emphasis.start).unwrap_or_default();
         let after = self.source.get(emphasis.end..).unwrap_or_default();

@@ -32,7 +32,7 @@ impl SampleFormat {
         self.channels == 1
     }
 
-    /// Returns whether the bytes end with a sample of the last channel.
+    /// Returns whether the last frame is complete, that is, whether it has a sample for each channel.
     pub(super) fn is_whole(self, bytes: &[u8]) -> bool {
         let frame = usize::try_from(self.channels.saturating_mul(WIDTH)).unwrap_or(usize::MAX);
         bytes.len().is_multiple_of(frame)

@@ -51,7 +51,7 @@ impl TextStream {
     }
 }
 
-/// Returns the request for the voice of the event.
+/// Returns a request without text, with the voice that the event asks for.
 pub(super) fn request(event: &Event) -> SpeechRequest {
     let voice = event.data.get("voice");
     let of_voice = |name: &str| {

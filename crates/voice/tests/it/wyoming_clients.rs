@@ -195,7 +195,7 @@ async fn half_close_during(settings: VoiceSettings, vendor: &Server, call: &[u8]
     client.write_all(call).await.unwrap();
     vendor.asked(1).await;
     client.shutdown().await.unwrap();
-    // The server has noticed it.
+    // The server has noticed that the sending side is closed: it sends a `pong` to check the connection.
     assert_eq!(read(&mut client).await.unwrap().kind, "pong");
     vendor.release();
     let mut events = Vec::new();

@@ -164,7 +164,7 @@ mod tests {
         assert_eq!(words(&format!("{longest}b")), only);
     }
 
-    /// The page with the sections of this document that contain the word.
+    /// Returns the page with the sections of this document that contain the word.
     fn page_of(text: &'static str, word: &str) -> String {
         let file = "API.md";
         let words = words(word);

@@ -70,7 +70,7 @@ pub(in crate::routes) async fn post(
     Ok(json(&stored.await.map_err(to_problem)?))
 }
 
-/// Refuses a form. It would be stored unchanged, with its separators around the file.
+/// Refuses a form, because the endpoint stores the whole body as the file, including the separators of a form.
 fn refuse_form(headers: &HeaderMap) -> Result<(), Problem> {
     let given = headers
         .get(CONTENT_TYPE)

@@ -216,8 +216,8 @@ impl Decoder {
     }
 }
 
-/// The payload that answers a close frame: the client's status code (section 5.5.1). Empty if there is none, or if
-/// the code must not be sent (section 7.4).
+/// Returns the payload of the answer to a close frame: the client's status code (section 5.5.1). It is empty if there
+/// is no code, or if the code must not be sent (section 7.4).
 fn close_answer(payload: &[u8]) -> Vec<u8> {
     let code = payload.first_chunk().copied().map(u16::from_be_bytes);
     match code {

@@ -182,7 +182,7 @@ async fn the_token_of_the_metrics_opens_the_metrics_and_nothing_else() {
         .get("/metrics")
         .await
         .refused(401, "AUTH_NOT_AUTHENTICATED");
-    // It needs no database.
+    // The metrics need no database.
     server.app().services().store.close().await;
     scraper.get("/metrics").await.expect(200);
 }

@@ -52,7 +52,7 @@ struct Cell {
     vault: Vault,
 }
 
-/// The decision table of `check_auth()`. `Ok` contains the scopes.
+/// Decides by the table of `check_auth()`. `Ok` contains the scopes.
 fn decide(cell: Cell) -> Result<Vec<&'static str>, Outcome> {
     let every = vec!["operator.admin"];
     match (cell.setup, cell.place, cell.caller) {

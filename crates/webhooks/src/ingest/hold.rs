@@ -149,7 +149,7 @@ impl Intake {
 }
 
 impl Request {
-    /// Parses the plaintext. Returns `None` if it has another format.
+    /// Parses the plaintext. Returns `None` if it has a different format.
     fn parse(plaintext: &[u8]) -> Option<Self> {
         let end = plaintext.iter().position(|byte| *byte == b'\n')?;
         let (head, body) = plaintext.split_at(end);

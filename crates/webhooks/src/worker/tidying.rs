@@ -43,8 +43,8 @@ impl Worker {
         Ok(has_more)
     }
 
-    /// Makes deliveries due that no longer have a reason to wait. A million deliveries take longer than a lease, so
-    /// leases are renewed in between.
+    /// Finds the deliveries that no longer have a reason to wait, and makes them due. A million deliveries take longer
+    /// than a lease, so leases are renewed in between.
     async fn revive(&mut self) -> Result<(), StoreError> {
         while recover::revive(&self.inner).await? {
             self.keep_leases().await?;

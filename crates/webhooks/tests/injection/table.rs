@@ -1,4 +1,4 @@
-//! The corpus: every wish of an attacker in every carrier, each in several encodings.
+//! The corpus: each goal of an attacker in each carrier, in several encodings.
 
 use serde_json::{Value, json};
 

@@ -34,7 +34,7 @@ pub enum Op {
     ReturnLost { node: usize },
     /// A node reads the parked deliveries that have no reason to wait.
     SeeStranded { node: usize },
-    /// A node makes the stranded deliveries due that it has read.
+    /// A node makes the deliveries due that it read in `SeeStranded`.
     Revive { node: usize },
     /// A node reads the deliveries that wait for the vault.
     SeeBehindVault { node: usize },

@@ -119,8 +119,9 @@ const ENDS_ALL = [
 
 interface Ran {
   done: number;
-  /** Those that were not changed, and the first reason. */
+  /** IDs of the deliveries that were not changed. */
   failed: string[];
+  /** Why the first of them was not changed. */
   reason: Failure | null;
 }
 

@@ -2,7 +2,7 @@
 import { keys } from '../../client/keys';
 import { rpc } from '../../client/rpc';
 
-/** The list of them. */
+/** The page that lists these deliveries. */
 export const HELD_BACK = '/deliveries?restored=1';
 
 const WAITS_FOR_RELEASE = 'Restored from a backup. Waits until it is released.';

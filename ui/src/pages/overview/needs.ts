@@ -56,7 +56,7 @@ export type Need =
   | { kind: 'backup' | 'waiting' }
   | { kind: 'check'; check: Pick<TranslatedCheck, 'id' | 'ok' | 'message' | 'inLanguage'> };
 
-/** The most urgent first. */
+/** Returns what needs attention, the most urgent first. */
 export function needsOf(facts: Facts, now_ms: number): Need[] {
   const { approvals, failed, restored, waiting } = facts;
   const people = facts.people.filter((person) => isWaiting(person, now_ms)).length;

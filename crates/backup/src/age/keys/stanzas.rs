@@ -27,7 +27,7 @@ pub(super) fn wrap_x25519(
     })
 }
 
-/// Unwraps the file key; `None` if the stanza is for another key or has another type.
+/// Unwraps the file key; `None` if the stanza is for another key or has a different type.
 pub(super) fn open_x25519(key: &Key, stanza: &Stanza) -> Result<Option<FileKey>, AgeError> {
     if stanza.kind() != Some(X25519) {
         return Ok(None);
@@ -40,7 +40,7 @@ pub(super) fn open_x25519(key: &Key, stanza: &Stanza) -> Result<Option<FileKey>,
     open(&shared_key(key, &share, &share, &public)?, &stanza.body)
 }
 
-/// Unwraps the file key; `None` if the passphrase is wrong or the stanza has another type.
+/// Unwraps the file key; `None` if the passphrase is wrong or the stanza has a different type.
 pub(super) fn open_scrypt(
     passphrase: &SecretString,
     stanza: &Stanza,
@@ -104,7 +104,7 @@ pub(super) fn seal(key: &Key, file_key: &FileKey) -> Result<Vec<u8>, AgeError> {
 
 /// Decrypts the file key; `None` if the wrapping key is wrong.
 fn open(key: &Key, body: &[u8]) -> Result<Option<FileKey>, AgeError> {
-    // The format requires this check: a ciphertext of another length could be decrypted with several keys.
+    // The format requires this check: a ciphertext of a different length could be decrypted with several keys.
     if body.len() != FILE_KEY_BYTES + 16 {
         return Err(AgeError::Header);
     }

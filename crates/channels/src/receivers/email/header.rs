@@ -1,5 +1,5 @@
 //! The header section of an email (RFC 5322). An email whose fields could be interpreted in two ways is not read.
-//! Otherwise, the server could authenticate another sender than the one that is read here.
+//! Otherwise, the sender that is read here could differ from the one that the server authenticated.
 
 use super::tokens::{Token, tokens};
 

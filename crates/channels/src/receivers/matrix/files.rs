@@ -58,9 +58,9 @@ pub(super) async fn send_media(
     verdict(&send(source, request.json(&event(media, url))).await?)
 }
 
-/// Returns the event. A voice message is an `m.audio` with the mark of a recording, which programs
-/// show as a recording (<https://github.com/matrix-org/matrix-spec-proposals/pull/3245>). A picture
-/// is an `m.image` (<https://spec.matrix.org/latest/client-server-api/#mimage>).
+/// Returns the event. A voice message is an `m.audio` event with a field that makes Matrix clients show it as a
+/// recording (<https://github.com/matrix-org/matrix-spec-proposals/pull/3245>). A picture is an `m.image` event
+/// (<https://spec.matrix.org/latest/client-server-api/#mimage>).
 fn event(media: &Media, url: &str) -> Value {
     let (name, kind, size) = (&media.name, media.content_type, media.data.len());
     match media.kind {

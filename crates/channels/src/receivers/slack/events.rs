@@ -19,7 +19,7 @@ pub(super) struct Envelope {
 }
 
 impl Envelope {
-    /// Reads the payload. Returns `None` if it has another form.
+    /// Reads the payload. Returns `None` if it has a different form.
     pub(super) fn payload<T: DeserializeOwned>(&self) -> Option<T> {
         serde_json::from_str(self.payload.as_ref()?.get()).ok()
     }

@@ -93,7 +93,7 @@ async fn a_mail_counts_once_however_often_it_arrives() {
         let stored = channels.store_received("email", "node", received).await;
         let code = &stored.unwrap().requests[0].code;
         channels.approve_pairing(actor(), code, true).await.unwrap();
-        // Its date is two days ahead, so that it may arrive for four days.
+        // The date of the email is two days ahead, so it may arrive for four days.
         let order = mail_at(NOW_MS + 2 * DAY_MS, "ann@a.example", "", "buy milk");
         let other = |days| mail_at(NOW_MS + days * DAY_MS, "ann@a.example", "", "other");
         let mut texts = Vec::new();

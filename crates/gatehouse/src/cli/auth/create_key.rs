@@ -37,7 +37,7 @@ pub struct CreateKey {
     /// Store the key for later commands, readable only by you
     #[arg(long, conflicts_with = "no_store")]
     store: bool,
-    /// Do not store the key, and do not ask
+    /// Do not store the key, and do not ask whether to store it
     #[arg(long)]
     no_store: bool,
 }

@@ -21,7 +21,7 @@ pub(super) fn texts() -> Value {
     })
 }
 
-/// Returns the placeholders of `sentences` come from `gatehouse_sources::summary`.
+/// Returns the texts of a profile. The placeholders in `sentences` are those of `gatehouse_sources::summary`.
 fn sender(profile: &Profile) -> Value {
     let events: Vec<&str> = profile.catalog().map(|event| event.description).collect();
     let groups = profile.summary.sentences.iter().copied();

@@ -43,7 +43,7 @@ pub struct Say {
     speed: Option<f64>,
 }
 
-/// Checks the arguments before the server is called.
+/// Writes the speech to the file or to standard output. Checks the arguments before it calls the server.
 pub(super) async fn run(client: &Client, out: &Output, mut say: Say) -> Result<ExitCode> {
     usage::ensure(
         say.output.is_some() || out.is_json(),

@@ -22,8 +22,8 @@ use tokio::time::Instant;
 /// The wait between two queries for deliveries.
 const EVERY: Duration = Duration::from_millis(500);
 
-/// How often the client requests that the server keep requests. The server keeps them twice as
-/// long.
+/// The interval at which the client asks the server to keep requests. Each time, the server keeps them for twice this
+/// interval.
 const RENEWED: Duration = Duration::from_mins(5);
 /// The limit of the API for a page.
 const PAGE: usize = 500;

@@ -31,7 +31,7 @@ async fn n8n_becomes_webhooks_channels_and_variables() {
     );
 }
 
-/// The names of n8n's credentials and workflows need not be unique, and their fields may contain others.
+/// In n8n, two credentials or two workflows can have the same name, and a field can contain further fields.
 #[tokio::test]
 async fn every_value_of_n8n_is_imported_also_below_others_and_under_a_name_that_exists() {
     let place = ImportServer::new().await;

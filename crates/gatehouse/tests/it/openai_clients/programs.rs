@@ -292,6 +292,6 @@ async fn what_they_ask_before_is_answered() {
         let answer = request.json(&body).send().await.unwrap();
         assert_eq!(answer.status(), status);
     }
-    // Only for its list of voices.
+    // The vendor received one request: for its list of voices.
     assert_eq!(gateway.vendor.requests(), 1);
 }

@@ -116,7 +116,7 @@ async fn chat(Json(body): Json<Value>) -> Response {
         .into_response()
 }
 
-/// The audio it returns for a text.
+/// Returns the vendor's audio for a text.
 pub fn audio_of(text: &str, format: &str) -> Vec<u8> {
     encode(
         &sound(2400 + 240 * text.len()),

@@ -97,7 +97,7 @@ pub struct ShellInfo {
     lines: Vec<String>,
     /// The headers, for use within double quotes. `{header}` is a placeholder for the webhook's header.
     headers: Vec<String>,
-    /// The member of the payload with the time of sending. Leave it out if it is not current.
+    /// The optional member of the payload that contains the sending time. Omit it unless it contains the current time.
     body_time: Option<&'static str>,
 }
 

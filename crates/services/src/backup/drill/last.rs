@@ -87,8 +87,8 @@ impl Last {
         Check::bad(id, message, hint)
     }
 
-    /// Returns the check for a trial restore that found no fault. `tested` is the last one that read the content of
-    /// a backup.
+    /// Returns the check for a trial restore that found no fault. `tested` is the last trial restore that read the
+    /// content of a backup.
     pub(super) fn success(&self, tested: Option<&Self>) -> Check {
         if self.is_of_content() {
             return self.content_success();

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// How long a failure must last before it is reported.
 const SETTLED_MS: i64 = 5 * 60_000;
-/// How long a node may not run its checks before its failures are dropped. It is then gone, or has another name.
+/// How long a node may not run its checks before its failures are dropped. It is then gone, or has a different name.
 const GONE_MS: i64 = 3_600_000;
 /// How often a node stores that it still runs its checks.
 const SEEN_MS: i64 = 10 * 60_000;

@@ -56,7 +56,7 @@ pub(super) fn handshake(mode: AuthMode, raw: &RawHandshake) -> Result<Handshake,
     Ok(Handshake::Verified { when, answer })
 }
 
-/// All strings in a value.
+/// Adds all strings in a value to `found`.
 fn strings<'v>(value: &'v Value, found: &mut Vec<&'v str>) {
     match value {
         Value::String(text) => found.push(text),

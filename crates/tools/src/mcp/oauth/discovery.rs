@@ -167,7 +167,8 @@ fn well_known(url: &Url, name: &str) -> impl Iterator<Item = Url> + use<> {
     std::iter::once(at(path)).chain(root)
 }
 
-/// Returns the first candidate's document that can be parsed. Skips missing documents and documents of another form.
+/// Returns the first candidate's document that can be parsed. Skips documents that are missing or have a different
+/// form.
 async fn first<T: for<'de> Deserialize<'de>>(
     http: &Http,
     candidates: impl Iterator<Item = Url>,

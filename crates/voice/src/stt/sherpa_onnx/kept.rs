@@ -36,8 +36,8 @@ pub(super) struct Failed {
     pub(super) is_new: bool,
 }
 
-/// Returns the process to keep. Returns `None` if there is no Python, if programs are not kept, or if the recording is
-/// too long.
+/// Returns the command of the process that keeps running for later calls. Returns `None` if there is no Python, if
+/// processes are not kept running, or if the recording is too long.
 pub(super) fn command(
     programs: &Programs,
     call: &SttCall,

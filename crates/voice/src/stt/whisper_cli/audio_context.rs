@@ -73,7 +73,7 @@ fn compiled_encoders(model: &Path) -> [PathBuf; 2] {
 mod tests {
     use super::*;
 
-    /// The size of a recording with its header.
+    /// Returns the size of a recording with its header.
     fn wav(samples: usize) -> usize {
         44 + 2 * samples
     }

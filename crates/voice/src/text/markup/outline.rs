@@ -13,7 +13,8 @@ enum Removed {
     None,
     /// Only white space follows so far.
     Before,
-    /// A run of this character follows. The run may open a fence but cannot close one, so a letter must follow it.
+    /// A run of this character follows. A letter is added after the run, so that the run may open a fence but cannot
+    /// close one.
     BeforeRun(char),
 }
 

@@ -158,7 +158,7 @@ fn is_whole(wav: &[u8]) -> bool {
     })
 }
 
-/// Returns the samples as bytes, or `None` if they have another rate than the voice's description.
+/// Returns the samples as bytes, or `None` if their rate differs from the one in the voice's description.
 fn samples(wav: &[u8], rate: u32) -> Option<Bytes> {
     let mut stream = WavStream::new();
     let samples = stream.push(wav).ok()?;

@@ -67,7 +67,8 @@ pub(super) async fn describe(
     }
 }
 
-/// Returns the voices of a program and their speakers. Returns none for another kind of server, which has no such list.
+/// Returns the voices of a program and their speakers. Returns none for other kinds of servers, which have no such
+/// list.
 pub(crate) async fn voices(
     resources: &Resources,
     id: &'static str,

@@ -4,7 +4,7 @@ use crate::vendor::fake_server::ReceivedRequest;
 use crate::vendor::program::Run;
 use serde_json::Value;
 
-/// A request in common terms.
+/// The content of a request, with the same fields for all vendors.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SentRequest {
     pub text: String,

@@ -229,7 +229,7 @@ async fn the_same_streams_at_the_same_time_are_paid_once() {
     assert_eq!(vendor.requests().len(), 2);
 }
 
-/// The same as [`hello`] in another format.
+/// Returns the request of [`hello`] with a different format.
 fn hello_as(format: &str) -> SpeechRequest {
     SpeechRequest {
         format: Some(format.to_owned()),

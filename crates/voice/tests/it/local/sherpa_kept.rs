@@ -66,7 +66,7 @@ async fn a_second_recording_goes_to_the_same_process() {
     assert_eq!(heard(&voice).await, BY_WORKER);
     let workers = place.pids("workers");
     assert_eq!((workers.len(), place.pids("programs").len()), (1, 0));
-    // No recording is on the disk, and nothing stays.
+    // No recording is on the disk, and after the shutdown the work directory is empty.
     let work = harness.database.directory().join("voice-work");
     let kept = std::fs::read_dir(&work).unwrap().next().unwrap().unwrap();
     assert_eq!(std::fs::read_dir(kept.path()).unwrap().count(), 0);

@@ -132,7 +132,7 @@ async fn a_second_recording_goes_to_the_same_server() {
     assert_eq!(bench.server.pids().len(), 1);
     assert!(bench.program.runs().is_empty());
     bench.assert_no_complaints();
-    // No recording is on the disk, and nothing stays.
+    // No recording is on the disk, and after the shutdown the work directory is empty.
     let work = bench.harness.database.directory().join("voice-work");
     let kept = std::fs::read_dir(&work).unwrap().next().unwrap().unwrap();
     assert_eq!(std::fs::read_dir(kept.path()).unwrap().count(), 0);

@@ -31,11 +31,11 @@ pub enum Behavior {
     Loud,
     /// This status for any request, optionally with Retry-After. The body repeats the request.
     Status(u16, Option<&'static str>),
-    /// It never begins to respond.
+    /// Never begins to respond.
     Slow,
-    /// It stalls after this many bytes of the correct response.
+    /// Stalls after this many bytes of the correct response.
     Stall(usize),
-    /// It closes the connection after this many bytes of the correct response.
+    /// Closes the connection after this many bytes of the correct response.
     BreakOff(usize),
     /// 200 with an empty body.
     Empty,

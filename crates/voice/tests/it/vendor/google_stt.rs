@@ -32,7 +32,8 @@ const FIELDS: &[&str] = &[
     "speechContexts",
     "model",
 ];
-/// The word for each loudness, in thousands, which gives the pieces of one recording different texts.
+/// The words of the transcripts, by the loudest sample in thousands. Tests use them to tell the pieces of a recording
+/// apart.
 const NUMBERS: [&str; 10] = [
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine",
 ];

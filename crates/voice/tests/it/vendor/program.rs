@@ -62,7 +62,7 @@ impl Program {
         program
     }
 
-    /// Its voice has the sample rate of `pcm`.
+    /// Creates a fake Piper, whose voice has the sample rate of `pcm`.
     pub fn piper() -> Self {
         let program = Self::new(include_str!("programs/piper.sh"));
         program.file("model", b"");
@@ -167,7 +167,7 @@ impl Program {
         self.file("mood", format!("{behavior}\n").as_bytes());
     }
 
-    /// The runs, in order.
+    /// Returns the runs, in order.
     pub fn runs(&self) -> Vec<Run> {
         let calls = self.path("calls");
         let directories = (1..).map(|number: usize| calls.join(number.to_string()));

@@ -39,12 +39,12 @@ impl WhisperServer {
         server
     }
 
-    /// How the next starts end: `fine 0`, `taken` and how often, or `deaf 0`.
+    /// Sets how the next starts end: `fine 0`, `taken` and how often, or `deaf 0`.
     pub fn start_with(&self, start: &str) {
         self.file("start", &format!("{start}\n"));
     }
 
-    /// How requests are answered: `fine`, `status`, `page`, `other`, `hang`, `die`.
+    /// Sets how requests are answered: `fine`, `status`, `page`, `other`, `hang`, `die`.
     pub fn behave(&self, behavior: &str) {
         self.file("behavior", behavior);
     }

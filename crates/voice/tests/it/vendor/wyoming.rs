@@ -34,23 +34,23 @@ const HELD_AFTER: usize = 10;
 #[derive(Clone, Debug, PartialEq)]
 pub enum Behavior {
     Fine,
-    /// It sends these bytes instead of an answer, and nothing more.
+    /// Sends these bytes instead of an answer, and nothing more.
     Raw(Vec<u8>),
-    /// It sends these bytes after the first audio, and nothing more.
+    /// Sends these bytes after the first audio, and nothing more.
     RawInAudio(Vec<u8>),
-    /// It closes the connection instead of an answer.
+    /// Closes the connection instead of answering.
     Leave,
-    /// It closes the connection after the first audio.
+    /// Closes the connection after the first audio.
     LeaveInAudio,
-    /// It sends other events without end.
+    /// Sends other events without end.
     Chatty,
-    /// It sends audio without end.
+    /// Sends audio without end.
     Endless,
-    /// It sends the audio in this format: rate, width, channels.
+    /// Sends the audio in this format: rate, width, channels.
     Format(u32, u32, u32),
-    /// It sends these pieces before the transcript.
+    /// Sends these pieces before the transcript.
     Pieces(Vec<String>),
-    /// It sends the transcript after the first audio that it receives, and leaves.
+    /// Sends the transcript after the first audio that it receives, and leaves.
     Early,
 }
 

@@ -25,7 +25,7 @@ fn chunk(text: &str) -> Vec<u8> {
     event(&json!({ "type": "synthesize-chunk", "data": { "text": text } }))
 }
 
-/// What follows the last chunk, with the whole text for servers that take no pieces.
+/// Returns the events after the last chunk, with the whole text for servers that accept no pieces.
 fn stop(whole: &str) -> Vec<u8> {
     let whole = json!({ "type": "synthesize", "data": { "text": whole } });
     let stop = json!({ "type": "synthesize-stop" });

@@ -17,7 +17,7 @@ fn settings(vendor: &listener::Listener, model: &str) -> VoiceSettings {
     settings
 }
 
-/// What `describe` says about the streaming of transcripts and of texts.
+/// Returns whether the answer to `describe` offers streamed transcripts, and streamed texts.
 async fn described(client: &mut BufReader<TcpStream>) -> (bool, bool) {
     let describe = event(&json!({ "type": "describe" }));
     client.write_all(&describe).await.unwrap();

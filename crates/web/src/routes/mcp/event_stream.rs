@@ -88,7 +88,7 @@ mod tests {
         (answer, events.boxed())
     }
 
-    /// The message of the next event.
+    /// Returns the message of the next event.
     async fn next(events: &mut Events) -> Value {
         let mut event = String::new();
         while !event.ends_with("\n\n") {

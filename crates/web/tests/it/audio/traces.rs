@@ -16,7 +16,7 @@ async fn traced() -> (Collector, Harness) {
     (collector, Harness::with(options).await)
 }
 
-/// The parts of an answer. Each has a span below the span of the turn.
+/// Checks that each part of an answer has a span below the span of the turn.
 fn is_spoken_by(seen: &Seen, turn: &Value, count: usize) {
     let speech = named(seen, "speech.synthesize");
     assert_eq!(speech.len(), count, "{:#?}", seen.spans);

@@ -122,7 +122,7 @@ async fn what_a_device_paired_ends_with_the_device() {
         .iter()
         .map(|device| device["made_by"].as_str().unwrap().to_owned())
         .collect();
-    // Both may have been made in the same millisecond.
+    // Both devices may have been created in the same millisecond.
     made_by.sort();
     let parent = format!("device {}", device["id"].as_str().unwrap());
     assert_eq!(made_by, [parent, "session as_owner".to_owned()]);

@@ -47,7 +47,7 @@ async fn path_in_inbox(owner: &Actor) -> String {
     path.to_owned()
 }
 
-/// A page for people that reports how a call ended.
+/// Checks that this is the page that reports how a call ended.
 fn is_end(page: &Reply, title: &str) {
     page.expect(410);
     assert!(

@@ -93,7 +93,7 @@ impl Notified {
         }
     }
 
-    /// Starts a turn whose call waits, and waits until every channel has the link.
+    /// Starts a turn with a call that needs approval, and waits until every channel has received the link.
     async fn ask(&self, call: &str) -> Sent {
         let params = json!({ "text": call });
         self.owner.rpc("chat.send", params).await.unwrap();

@@ -38,7 +38,7 @@ async fn send(owner: &Actor) {
     owner.rpc("chat.send", send).await.unwrap();
 }
 
-/// The person asks for a calculation in a group.
+/// Makes the person ask for a calculation in a group.
 fn ask_in_group(telegram: &Telegram) {
     let named = json!([{ "type": "mention", "offset": 14, "length": 9 }]);
     let call = json!({

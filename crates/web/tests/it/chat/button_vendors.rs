@@ -54,7 +54,7 @@ pub trait ButtonVendor: Sized {
     /// Waits until the bot receives.
     async fn ready(&self) {}
 
-    /// A person writes for the first time.
+    /// Makes a person write for the first time.
     fn greet(&self, person: &str);
 
     fn say(&self, person: &str, text: &str);
@@ -152,7 +152,7 @@ impl<V: ButtonVendor> Chat<V> {
     }
 }
 
-/// A call is answered once, and the message shows the call that ran and the person who answered.
+/// Checks that a call is answered once, and that the message shows the call and the person who answered.
 async fn answered_once<V: ButtonVendor>() {
     let chat = Chat::<V>::start().await;
     let (question, shown) = chat.ask("calculate 6*7&lt;<b>&`*_~").await;
@@ -240,7 +240,7 @@ async fn only_the_person<V: ButtonVendor>() {
     assert_eq!(waiting(&chat.owner).await.len(), 1);
 }
 
-/// A call whose text the vendor stores differently can never be allowed, and it expires.
+/// Checks that a call whose text the vendor stores differently cannot be allowed, and expires.
 async fn only_exact<V: ButtonVendor>() {
     let chat = Chat::<V>::start().await;
     chat.vendor.garble();
@@ -274,7 +274,7 @@ async fn only_exact<V: ButtonVendor>() {
     chat.deny_on_page().await;
 }
 
-/// An answer elsewhere and the expiry end the question.
+/// Checks that a question ends when the call is answered elsewhere, and when it expires.
 async fn ended_elsewhere<V: ButtonVendor>() {
     let chat = Chat::<V>::start().await;
     let (question, before) = chat.ask("calculate 6*7").await;
@@ -296,7 +296,7 @@ async fn ended_elsewhere<V: ButtonVendor>() {
     chat.closed(question, end).await;
 }
 
-/// The permissions that a person gave for later calls end with the trust in that person.
+/// Checks that a person's permissions for later calls end with the trust in that person.
 async fn always_ends<V: ButtonVendor>() {
     let chat = Chat::<V>::start().await;
     let allowed = async || {
@@ -319,7 +319,7 @@ async fn always_ends<V: ButtonVendor>() {
     }
 }
 
-/// A chat of `approvals.notify` has buttons if its person is trusted.
+/// Checks that a chat of `approvals.notify` has buttons if its person is trusted.
 async fn notified<V: ButtonVendor>() {
     let chat = Chat::<V>::start().await;
     let (field, value) = V::chat(V::PERSON);

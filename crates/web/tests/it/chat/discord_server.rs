@@ -139,7 +139,7 @@ impl Discord {
         self.shared.changed.send_replace(());
     }
 
-    /// The session ends without a message to the bot.
+    /// Ends the session without a message to the bot.
     pub fn forget_session(&self) {
         self.shared.gateway.lock().unwrap().is_over = true;
     }

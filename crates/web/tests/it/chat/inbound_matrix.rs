@@ -15,7 +15,7 @@ async fn receiving(matrix: &Matrix) -> (TestServer, Actor) {
     receive_through("matrix", fields).await
 }
 
-/// The person invites the bot to a direct room and is paired.
+/// Makes the person invite the bot to a direct room, and pairs the person.
 pub(super) async fn pair(owner: &Actor, matrix: &Matrix, room: &str) {
     let sent = matrix.sent().len();
     matrix.invite(room, PERSON, true);

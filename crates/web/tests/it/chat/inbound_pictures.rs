@@ -34,7 +34,7 @@ async fn drawing(kind: &str, fields: Value) -> (TestServer, Actor, FakeModel) {
     (server, owner, model)
 }
 
-/// The next turn calls the tool and answers.
+/// Makes the next turn call the tool and answer.
 fn draw(model: &FakeModel) {
     model.will([call("mcp__py__mixed", &json!({})), say(ANSWER)]);
 }

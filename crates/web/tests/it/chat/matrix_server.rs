@@ -207,7 +207,7 @@ impl Matrix {
         })
     }
 
-    /// What the bot sent, with the rooms.
+    /// Returns the messages that the bot sent, with their rooms.
     pub fn sent(&self) -> Vec<(String, Value)> {
         self.shared.home.lock().unwrap().sent.clone()
     }
@@ -216,7 +216,7 @@ impl Matrix {
         self.shared.home.lock().unwrap().has_typed
     }
 
-    /// How often the bot asked for its user ID.
+    /// Returns how often the bot asked for its user ID.
     pub fn asked(&self) -> usize {
         self.shared.home.lock().unwrap().asked
     }

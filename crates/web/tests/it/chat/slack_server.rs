@@ -50,9 +50,9 @@ struct Workspace {
     has_no_files: bool,
     /// What the bot uploads.
     uploads: Vec<uploads::Upload>,
-    /// The shared recordings: channel and thread, and the content.
+    /// The recordings that the bot uploaded, each with its channel and thread.
     voices: Vec<(Value, Vec<u8>)>,
-    /// The shared pictures: channel and thread, title, and content.
+    /// The pictures that the bot uploaded, each with its channel, thread and title.
     pictures: Vec<(Value, String, Vec<u8>)>,
     /// Whether texts of sections lose their digits.
     is_garbled: bool,
@@ -125,7 +125,7 @@ impl Slack {
         )
     }
 
-    /// A person writes to the bot directly.
+    /// Makes a person write to the bot directly.
     pub fn write(&self, person: &str, text: &str) -> String {
         self.event(
             json!({ "type": "message", "channel": format!("D{person}"), "channel_type": "im",
@@ -133,7 +133,7 @@ impl Slack {
         )
     }
 
-    /// A person sends a file directly, with a text.
+    /// Makes a person send a file directly, with a text.
     pub fn upload(
         &self,
         person: &str,
@@ -144,7 +144,7 @@ impl Slack {
         self.upload_all(person, text, vec![(name, subtype, data)]);
     }
 
-    /// A person sends files directly, with a text.
+    /// Makes a person send files directly, with a text.
     pub fn upload_all(
         &self,
         person: &str,
@@ -165,7 +165,7 @@ impl Slack {
             "channel_type": "im", "user": person, "text": text, "ts": self.next_ts(), "files": files }));
     }
 
-    /// The app loses the scopes for files.
+    /// Removes the app's scopes for files.
     pub fn take_files_scope(&self) {
         self.shared.workspace.lock().unwrap().has_no_files = true;
     }
@@ -185,7 +185,7 @@ impl Slack {
         self.shared.workspace.lock().unwrap().others = count;
     }
 
-    /// The next acknowledgement is lost with its connection.
+    /// Loses the next acknowledgement, together with its connection.
     pub fn lose_one(&self) {
         self.shared.workspace.lock().unwrap().lost += 1;
     }

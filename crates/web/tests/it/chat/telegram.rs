@@ -144,13 +144,13 @@ impl Telegram {
         self.shared.bot.lock().unwrap().fault = Some(Fault::Stuck);
     }
 
-    /// A person writes a message in the private chat, unless `more` has another one. Returns the update's ID, which is
-    /// also that of the message.
+    /// Makes a person write a message, in the private chat unless `more` names another chat. Returns the update's ID,
+    /// which is also that of the message.
     pub fn write(&self, person: i64, more: Value) -> i64 {
         self.update("message", person, more)
     }
 
-    /// A person changes the text of a message. Returns the update's ID.
+    /// Makes a person change the text of a message. Returns the update's ID.
     pub fn edit(&self, person: i64, message: i64, text: &str) -> i64 {
         let more = json!({ "message_id": message, "edit_date": 2, "text": text });
         self.update("edited_message", person, more)
@@ -204,7 +204,7 @@ impl Telegram {
         self.shared.bot.lock().unwrap().is_mute = true;
     }
 
-    /// A person presses a button of the bot's message with this number. Returns the update's ID.
+    /// Makes a person press a button of the bot's message with this number. Returns the update's ID.
     pub fn press(&self, person: i64, number: usize, label: &str) -> i64 {
         let shown = self.shown(number);
         self.press_data(person, (shown.chat, number), &shown.data(label))

@@ -186,7 +186,7 @@ async fn before_the_setup_nothing_is_said_about_a_missing_schedule() {
     );
 }
 
-/// What `backup.list` says about the newest backup.
+/// Returns the result of the newest backup in `backup.list`.
 pub(super) async fn listed(owner: &Actor) -> Value {
     let password = json!({ "password": PASSWORD });
     owner.post("/api/auth/confirm", password).await.expect(200);
@@ -319,7 +319,7 @@ async fn a_drill_that_cannot_be_made_does_not_blame_the_backup() {
     assert!(message.contains("was not checked"), "{message}");
     assert_eq!(audit_count(&owner, "backup.unusable").await, 0);
     assert_eq!(audit_count(&owner, "backup.not_verified").await, 1);
-    // It is repeated after a day, like one that found a fault.
+    // The trial restore is repeated after a day, like one that found a fault.
     clock.advance(Duration::from_hours(24).saturating_sub(Duration::from_millis(1)));
     assert!(!drill(&server, &verifier).await, "at the limit");
     *verifier.result.lock().unwrap() = Ok(());

@@ -160,7 +160,7 @@ async fn a_backup_with_a_passphrase_is_restored_on_trial_and_a_damaged_one_stays
     assert_eq!((&bad["ok"], &bad["urgent"]), (&json!(false), &json!(true)));
     assert!(bad.to_string().contains("a checksum differs"), "{bad}");
 
-    // Its file, and that of the next backup, are as they were written. That says nothing about the content.
+    // The files of this backup and of the next one are as they were written. That says nothing about their contents.
     clock.advance(WEEK);
     assert!(drill(&server, &verifier).await);
     assert_eq!(finding(&owner).await, bad);

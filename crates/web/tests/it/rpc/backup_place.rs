@@ -7,7 +7,7 @@ use std::time::Duration;
 
 const DAY: Duration = Duration::from_hours(24);
 
-/// What `doctor` reports about scheduled backups.
+/// Returns the check of scheduled backups in `doctor`.
 async fn finding(owner: &Actor) -> Value {
     doctor_check(owner, "backup").await
 }

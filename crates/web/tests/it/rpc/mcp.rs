@@ -63,7 +63,7 @@ async fn configure(server: &TestServer, owner: &Actor, name: &str, env: Value) -
     path
 }
 
-/// A caller with `operator.write` sets the values of variables, and so must not control which code a
+/// A caller with `operator.write` can set the values of variables, but must not control which code a
 /// configured program runs. A program receives only the variables that its entry names.
 #[tokio::test]
 async fn operator_write_cannot_put_variables_into_a_configured_program() {

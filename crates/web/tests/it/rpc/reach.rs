@@ -23,7 +23,7 @@ enum Other {
     Waits,
     /// Offers a certificate that nobody trusts.
     SelfSigned,
-    /// Answers the handshake of TLS in plain text.
+    /// Answers the TLS handshake in plain text.
     Plain,
 }
 

@@ -1,4 +1,4 @@
-//! `tts.*`.
+//! The methods `tts.*`.
 
 use super::{KEY, SILENCE, bad, blamed, refusal, with_vendor};
 use crate::steps::light_owner;

@@ -227,7 +227,7 @@ async fn nodes_of_a_database_count_together_and_send_each_message_once() {
         .iter()
         .any(|it| it["status"] != "failed")
     {}
-    // Its messages are sent in order.
+    // Messages are sent in order, so an earlier message would have arrived before the last one.
     let last = made(&owner, json!({ "auth_mode": "bearer", "name": "last" })).await;
     for _ in 0..10 {
         send(&two.remote(), &last.path(), &[], "{}")

@@ -22,7 +22,7 @@ async fn senders_are_asked_to_retry_until_the_vault_is_open() {
         .refused(423, "VAULT_SEALED");
     let unknown = send(&remote, "/api/webhooks/ingest/wh_none", &good, "2").await;
     unknown.refused(404, "NOT_FOUND");
-    // The same after a restart.
+    // The responses are the same after a restart.
     let cookie_owner = owner.clone();
     let server = server.restart().await;
     let (remote, owner) = (

@@ -6,7 +6,7 @@ use gatehouse_secrets::Status;
 use gatehouse_store::{RELEASED_AT_ONCE, StoreError};
 use std::sync::Arc;
 
-/// Makes deliveries due that no longer have a reason to wait. Returns whether there may be more.
+/// Finds some deliveries that no longer have a reason to wait, and makes them due. Returns whether there may be more.
 pub(crate) async fn revive(inner: &Inner) -> Result<bool, StoreError> {
     let now = inner.now();
     let longest_ms = i64::try_from(backoff::LONGEST_WAIT.as_millis()).unwrap_or(i64::MAX);
@@ -27,8 +27,8 @@ pub(crate) async fn revive(inner: &Inner) -> Result<bool, StoreError> {
     Ok(moved >= RELEASED_AT_ONCE)
 }
 
-/// Makes deliveries due that wait for a budget. If the budget is still used up, they wait again. Returns whether
-/// there may be more.
+/// Finds deliveries that wait for a budget, and makes them due. If the budget is still used up, they wait again.
+/// Returns whether there may be more.
 pub(in super::super) async fn release_from_budget(inner: &Inner) -> Result<bool, StoreError> {
     let now = inner.now();
     let released = inner

@@ -92,8 +92,8 @@ export const draftOf = (server: McpServer): Draft => ({
 });
 
 /**
- * Returns whether the URL has another origin than the server's. The gateway does not send the stored headers to another
- * origin.
+ * Returns whether the origin of the URL differs from the server's. The gateway does not send the stored headers to
+ * another origin.
  */
 export const moves = ({ kind, url }: Draft, server: McpServer): boolean =>
   kind === 'url' && !!server.url && URL.canParse(url) && new URL(url).origin !== new URL(server.url).origin;

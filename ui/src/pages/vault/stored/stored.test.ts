@@ -54,7 +54,7 @@ it('names what uses a secret, and leaves out what holds none', () => {
   expect(found.map(({ kind, name }) => `${kind} ${name}`)).toEqual(['provider openai', 'channel Team', 'webhook Code']);
   expect(found[0]?.uses.map(({ label }) => label)).toEqual(['Reviewer']);
   expect(found[1]?.uses.map(({ label }) => label)).toEqual(['Shop', 'Code']);
-  // A webhook's secret is used by each delivery that it lets in.
+  // Each delivery that is accepted with a webhook's secret counts as a use of the secret.
   expect(found.map(({ last_used_at }) => last_used_at)).toEqual(['2026-11-03', '2026-11-02', '2026-11-01']);
 });
 

@@ -310,7 +310,7 @@ fn what_is_reported_about_an_encrypted_backup_names_how_far_it_was_tested() {
         assert_eq!(again.id, id);
         assert!(again.message.contains(&found.message), "{again:?}");
         assert_eq!(checked(&later), result);
-        // Nothing is known about another file, or without a checksum.
+        // The result does not apply to another backup, or after a check without a checksum.
         for (day, extent) in [
             ("2026-01-03", Extent::Unchanged),
             ("2026-01-02", Extent::Header),

@@ -11,8 +11,8 @@ use gatehouse_services::to_problem;
 use gatehouse_voice::{TranscriptPiece, TranscriptStream};
 use serde_json::{Value, json};
 
-/// Builds the response when the first piece is available. A later failure or the end of the credential is an event with
-/// the member `error`, and `transcript.text.done` is missing.
+/// Builds the response when the first piece is available. If a later piece fails or the credential ends, the last event
+/// has the member `error`, and `transcript.text.done` is not sent.
 pub(super) fn respond(pieces: TranscriptStream, credential: Credential) -> Response {
     let pieces = credential.limit(pieces.map_err(to_problem), not_authenticated);
     events::respond(pieces.map(event))

@@ -7,7 +7,8 @@ use super::super::slack_server::{BOT, Slack};
 use super::{ButtonVendor, Chat};
 use serde_json::json;
 
-/// The call does not fit. Slack's sections have 3,000 characters with escapes, and Discord's messages have 2,000.
+/// Checks a call that does not fit. Slack's sections have 3,000 characters with escapes, and Discord's messages have
+/// 2,000.
 async fn too_long<V: ButtonVendor>(expression: &str) {
     let chat = Chat::<V>::start().await;
     let question = chat.say(&format!("calculate {expression}")).await;

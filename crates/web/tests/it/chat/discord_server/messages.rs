@@ -149,7 +149,7 @@ pub(super) async fn edit(
     Json(answer).into_response()
 }
 
-/// The channel of direct messages with a person, or one of a server.
+/// Returns a channel: direct messages with a person, or a channel of a server.
 pub(super) async fn channel(Path(id): Path<String>, headers: HeaderMap) -> Response {
     assert!(is_bot(&headers));
     match id.strip_prefix('1') {

@@ -25,7 +25,7 @@ async fn add(owner: &Actor, url: &str) -> Value {
     owner.rpc("mcp.create", params).await.unwrap()
 }
 
-/// The person at the authorization server: returns the path to which it sends the browser back.
+/// Agrees at the authorization server, as the person. Returns the path to which it sends the browser back.
 async fn agree(url: &str) -> String {
     let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
     let answer = client
@@ -52,7 +52,7 @@ async fn callback(owner: &Actor, path: &str) -> Reply {
     owner.get(path).await
 }
 
-/// A page for the person.
+/// Checks that the response is a page for the person, with this status and text.
 fn is_refusal(reply: &Reply, status: u16, text: &str) {
     assert_eq!(reply.status, status, "{}", reply.text);
     assert!(reply.text.starts_with("<!doctype html>"), "{}", reply.text);

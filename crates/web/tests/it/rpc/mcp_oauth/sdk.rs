@@ -87,7 +87,7 @@ async fn a_server_of_the_sdk_is_connected_refreshed_and_disconnected() {
     assert_eq!(gone, Ok(json!({ "revoked": true })));
     let now = until(&owner, "failed").await;
     assert_eq!(now["auth"]["state"], "needed", "{now}");
-    // It can be connected again, after a confirmation, because hours have passed.
+    // The server can be connected again. A confirmation is required, because hours have passed.
     let confirmed = json!({ "password": PASSWORD });
     owner.post("/api/auth/confirm", confirmed).await.expect(200);
     connect(&owner).await;

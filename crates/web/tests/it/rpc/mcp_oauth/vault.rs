@@ -44,7 +44,7 @@ async fn a_callback_to_a_sealed_vault_gets_no_tokens_and_works_after_the_unlock(
 #[tokio::test]
 async fn an_authorization_outlives_rotations_of_the_key() {
     let (far, server, owner) = start().await;
-    // It waits for its callback during the first one.
+    // The authorization waits for its callback during the first rotation.
     let path = agree(&begin(&owner).await).await;
     vault(&owner, "rotate").await;
     assert_eq!(callback(&owner, &path).await.status, 303);
