@@ -5908,7 +5908,7 @@ export interface ShellInfo {
    */
   headers: string[];
   /**
-   * The member of the payload with the time of sending. Leave it out if it is not current.
+   * The optional member of the payload that contains the sending time. Omit it unless it contains the current time.
    */
   body_time: string | null;
 }
@@ -5950,11 +5950,11 @@ export interface TemplatePreview {
  */
 export interface PayloadFilterPreview {
   /**
-   * Whether each condition is met, or one of its alternatives.
+   * Whether the payload passes the filter: for each condition, the condition or one of its alternatives is met.
    */
   met: boolean;
   /**
-   * Whether each condition is met, in their order, without its alternatives.
+   * For each condition, in order, whether it is met. Its alternatives are not considered.
    */
   conditions: boolean[];
 }
@@ -6377,7 +6377,7 @@ export interface LastUse {
    */
   message?: string | null;
   /**
-   * The vendor's own sentence, if a test was refused for another reason than the key.
+   * The vendor's own sentence, if a test was refused for a reason other than the key.
    */
   providerMessage?: string | null;
 }
