@@ -7,8 +7,11 @@ use crate::error::AgentsError;
 use gatehouse_domain::Timestamp;
 use gatehouse_store::{BudgetRow, Conn, StoreError};
 
+/// The beginning of the scope of an agent's own budget.
+pub(crate) const AGENT_SCOPE: &str = "agent:";
+
 fn scope_of(agent: &str) -> String {
-    format!("agent:{agent}")
+    format!("{AGENT_SCOPE}{agent}")
 }
 
 impl AgentBudget {

@@ -100,8 +100,8 @@ impl Inner {
         let fence = Fence::current();
         let write = self.store.write(move |conn| {
             Box::pin(async move {
-                // The write may have waited for long. If another node has run the delivery meanwhile, this turn would
-                // come after the turns of later deliveries.
+                // The write may have waited in the queue. If another node has run the delivery in the meantime, this
+                // turn would follow the turns of later deliveries.
                 if !fence.holds() {
                     return Err(AgentsError::TakenOver);
                 }

@@ -1,15 +1,13 @@
 //! Lists, sets and deletes budgets for callers, and checks their input.
 
 use super::{BudgetList, BudgetName, MAX_TOKENS, Scope, released, shown, spent_of};
+use crate::agent_budget::AGENT_SCOPE;
 use crate::budget_values::{Budget, NANOS, NewBudget};
 use crate::error::AgentsError;
 use crate::handle::Agents;
 use crate::line::is_line;
 use gatehouse_domain::Timestamp;
 use gatehouse_store::{BudgetRow, Conn, StoreError};
-
-/// The beginning of the scope of an agent's own budget.
-const AGENT_SCOPE: &str = "agent:";
 
 const MAX_SCOPE_CHARACTERS: usize = 300;
 

@@ -78,7 +78,7 @@ const UNITS: [RegExp, () => string][] = [
 /** The unit in the name of a setting; empty if it has none. */
 export const unitOf = (key: string): string => UNITS.find(([pattern]) => pattern.test(key))?.[1]() ?? '';
 
-/** The same size in the largest unit that makes it a whole number, such as " (36 MiB)"; empty for small sizes. */
+/** Returns a size in the largest unit that gives a whole number, such as " (36 MiB)"; empty if that unit is bytes. */
 function inLargerUnit(bytes: number): string {
   const units = ['KiB', 'MiB', 'GiB', 'TiB'];
   let [size, at] = [bytes, -1];
